@@ -84,7 +84,7 @@ export async function memoryUse(redis: Pick<Redis, 'info'>): Promise<MemoryUse |
   const most = fieldOf('maxmemory');
   if (most === 0) return null;
   const latencies = (await redis.info('latencystats').catch(() => '')).match(/^latency_percentiles_usec_/gm) ?? [];
-  // What an empty server uses, and what connections and commands take beside the data.
+  // Memory of an empty server, and of connections and commands beside the data.
   const own =
     fieldOf('used_memory_startup') +
     fieldOf('mem_clients_normal') +

@@ -55,7 +55,7 @@ export function branchLines(path: string): string[] {
   }
 }
 
-/** Where a branch leaves its original. */
+/** The place at which a branch leaves its original. */
 export interface BranchDifference {
   turn: number;
   /** UTF-16 offset in the turn's text, with its calls as plain JSON; 0 if the roles differ or one side has no such turn. */

@@ -7,7 +7,7 @@ export interface DriftRow {
   calls: number;
   same: number;
   drift: number;
-  /** Of the calls with drift, those whose result changes each time. */
+  /** Calls with drift whose result changes each time. */
   flaky: number;
   infra: number;
   unknown: number;
@@ -15,7 +15,7 @@ export interface DriftRow {
   error: number;
 }
 
-/** What a table counts of an outcome. */
+/** The counts of a row. */
 type CountedOutcome = Pick<ReplayOutcome, 'name' | 'status' | 'verdict' | 'backend' | 'environment'>;
 
 export const TABLES = ['tool', 'step', 'interpreter', 'environment'] as const;

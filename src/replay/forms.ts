@@ -4,7 +4,7 @@ import { isJsonObject } from '../core/json/value.ts';
 import { RAISED } from './compare/traceback.ts';
 import type { Execution } from './execution.ts';
 
-/** What verl's SandboxFusionTool returns for anything but a program that ran to its end; the outcome itself is lost. */
+/** The text that verl's SandboxFusionTool returns for anything but a program that ran to its end; the outcome itself is lost. */
 export const NO_STDOUT = 'no stdout here';
 export const isNoStdout = (recorded: string): boolean => recorded.trim() === NO_STDOUT;
 

@@ -178,6 +178,6 @@ export function editCall(plan: PlannedCall, args: JsonValue): PlannedCall {
   return { ...edited, skip: whySkipped(edited) };
 }
 
-/** Where a call would run, shown before it does. */
+/** The place where a call would run, shown before it does. */
 export const whereOf = (plan: PlannedCall, backend: string): string =>
   plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'this program' : backend);

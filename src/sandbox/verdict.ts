@@ -1,4 +1,4 @@
-// What a sandbox's answer means for a test case: verl's words and numeric codes
+// The meaning of a sandbox's answer for a test case: verl's words and numeric codes
 // (verl/utils/reward_score/sandbox_fusion/utils.py), so that scores can be compared with a training run's.
 import type { RunCodeResponse } from './protocol.ts';
 

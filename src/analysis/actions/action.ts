@@ -1,4 +1,4 @@
-/** What a recorded call asked for, in words that are the same for all agents. Paths are as the agent wrote them. */
+/** The action that a recorded call asked for, in words that are the same for all agents. Paths are as the agent wrote them. */
 export type CallAction =
   | ShellAction
   /** Lines of a file, as Claude Code's Read shows them. `offset` counts from 1. */

@@ -18,7 +18,7 @@ const TOOLS: readonly KnownTool[] = [...NOT_PROGRAMS, ...CLAUDE_CODE, ...CODEX, 
 const BY_NAME = new Map<string, KnownTool[]>();
 for (const tool of TOOLS) for (const name of tool.names) BY_NAME.set(name, [...(BY_NAME.get(name) ?? []), tool]);
 
-/** What a call asks for. */
+/** The action that a call asks for. */
 function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, use?: ToolUse): CallAction {
   const name = call.name ?? '';
   if (call.error !== null) return { kind: 'none', reason: `the call could not be read: ${call.error}` };

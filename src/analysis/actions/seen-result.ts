@@ -1,7 +1,7 @@
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
 
-/** What a recorded result shows of the run. */
+/** A run, as far as its recorded result shows it. */
 export interface SeenResult {
   output: string;
   /** null if the record does not say. */

@@ -59,7 +59,7 @@ interface Counted {
   unread: number;
 }
 
-/** What went wrong with tool calls, and how rollouts ended. Only rollouts with calls are read. */
+/** Failed tool calls, and how rollouts ended. Only rollouts with calls are read. */
 export async function troublesOf(
   facts: FactRows,
   { byStep = false, most = Number.POSITIVE_INFINITY, skipsLong = false, rest }: TroubleOptions = {},

@@ -21,7 +21,7 @@ import { type FileEffect, inDir, shellEffects } from './shell-effects.ts';
 import { editedPartly, withHunk } from './text-edits.ts';
 import { afterView, readView, type View } from './views.ts';
 
-/** What a call did to a file, and what was known of the file afterwards. */
+/** The effect of a call on a file, and the state of the file afterwards. */
 export interface TouchedFile {
   turn: number;
   call: number;

@@ -13,7 +13,7 @@ export interface KnownLine {
   by: number | null;
 }
 
-/** What is known of a file at one moment; immutable. */
+/** A file as far as it is known at one moment; immutable. */
 export interface KnownFile {
   status: FileStatus;
   /** The content of a certain file; null = it does not exist. null for other files. */

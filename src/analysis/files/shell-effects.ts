@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { readShell, type ShellWord, type SimpleCommand } from '../actions/shell-words.ts';
 
 /**
- * What a command does to files, as far as its text shows. Paths are as in the command; relative ones begin in `dir`.
+ * The effects of a command on files, as far as its text shows. Paths are as in the command; relative ones begin in `dir`.
  */
 export type FileEffect =
   | { kind: 'write'; path: string; text: string; appends: boolean }

@@ -116,7 +116,7 @@ function explains(cause: Movement, effect: Movement, context: Context): boolean 
     (isBefore ? before : after).add(value);
     if (!isMarked(row)) (isBefore ? plainBefore : plainAfter).add(value);
   }
-  // Where all rollouts show the cause, words of another speaker are no consequence of it.
+  // If all rollouts show the cause, words of another speaker are no consequence of it.
   if (plainAfter.count < FEW) return effect.said === undefined || cause.said?.by === effect.said.by;
   if (plainBefore.count === 0) return true;
   return Math.abs(plainAfter.mean - plainBefore.mean) < LEFT * Math.abs(after.mean - before.mean);
@@ -160,7 +160,7 @@ class Mean {
   }
 }
 
-/** Of words and numbers that moved with an incident, the clearest are shown; the statistics have all. */
+/** Only the clearest words and numbers that moved with an incident are shown; the statistics have all. */
 const MOST_CONSEQUENCES = 5;
 
 function incidentOf(cluster: readonly Movement[], context: Context): Incident {

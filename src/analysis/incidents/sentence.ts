@@ -44,7 +44,7 @@ const quoted = (own: readonly Movement[]): string =>
     .slice(0, 2)
     .join(' and ');
 
-/** What happened, in one sentence, without the step. */
+/** The incident in one sentence, without the step. */
 export function sentenceOf({ family, own, shareOf, tool }: Wording): string {
   const [lead] = own;
   if (lead === undefined) throw new RangeError('a sentence is about a change');

@@ -23,7 +23,7 @@ export const NO_COLUMNS: KnownColumns = {
   cell: () => IN_RECORD,
 };
 
-/** What is known of a file's records without reading them. */
+/** Knowledge of a file's records that needs no read. */
 export interface IndexedFile {
   stream: string;
   index: { length(record: number): number; columns: KnownColumns };

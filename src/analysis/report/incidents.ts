@@ -16,7 +16,7 @@ export interface IncidentRow {
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /**
- * What happened to a run, one sentence each.
+ * The incidents of a run, one sentence each.
  * @param isOpen whether the consequences of an incident have their own rows
  */
 export function incidentsReport(

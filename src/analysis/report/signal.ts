@@ -16,7 +16,7 @@ export interface SignalOfStep {
   placeOf(row: number): RolloutPlace;
 }
 
-/** Where a step's gradient came from, with a row for each place where learning signal was lost. */
+/** The origin of a step's gradient, with a row for each place where learning signal was lost. */
 export function signalReport(
   step: SignalOfStep,
   findings: readonly SignalFinding[] = step.audit.findings,

@@ -197,7 +197,7 @@ interface BarOf {
   to: number | null;
   count: number;
   share: number;
-  /** Of the largest bar. */
+  /** The share of the largest bar. */
   bar: number;
   filter: string;
 }

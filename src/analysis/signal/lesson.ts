@@ -3,7 +3,7 @@ import type { Fit } from './fit.ts';
 import { totalOf } from './fit.ts';
 import type { SignalRow } from './signal-row.ts';
 
-/** Where the gradient of a step came from. */
+/** The origin of a step's gradient. */
 export interface Lesson {
   rollouts: number;
   /** Trained tokens (characters if no token mask is recorded) by role of the writer. */

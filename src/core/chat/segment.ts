@@ -342,7 +342,7 @@ function hidden({ hides }: Shape, text: string, boundary: number, turns: ChatTur
   });
 }
 
-/** What the model says after a result is inferred, if a line break in it may separate two messages. */
+/** The model's words after a result are inferred, if a line break in it may separate two messages. */
 function joined({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTurn[] {
   if (joins !== true) return turns;
   return turns.map((turn, i) =>

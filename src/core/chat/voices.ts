@@ -1,5 +1,5 @@
 /**
- * Who speaks, where nothing stands between the texts of a dialogue: two texts touch without a blank, and an assistant
+ * The speakers of a dialogue whose texts have nothing between them: two texts touch without a blank, and an assistant
  * speaks of "your" things where a user speaks of "my".
  */
 
@@ -118,7 +118,7 @@ const BREAK = /(?<=[^\n])\n(?=[^\n])/g;
 const SENTENCE_BREAK = /(?<=[.!?:)\]}>"`…。！？]|\*\*)\n(?=[\p{Lu}"'(¡¿<[]|\p{Lo})/gu;
 
 /**
- * Where one line break stands between two speakers: the only place there is, or the one at which both speak most
+ * The line break between two speakers: the only place there is, or the one at which both speak most
  * clearly with their own voices. @returns its offset; null if several would do
  */
 export function breakBetween(text: string, first: 'assistant' | 'system'): number | null {

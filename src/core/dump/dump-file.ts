@@ -148,7 +148,7 @@ export class DumpFile {
     return this.index.facts(record);
   }
 
-  /** What else a list shows of a record, if it was kept; null: the record tells. */
+  /** Other values that a list shows of a record, if they were kept; null: only the record has them. */
   details(record: number): RecordDetails | null {
     const { columns } = this.index;
     return this.index.isLooked(record) ? columns.details.at(record) : null;

@@ -211,7 +211,7 @@ export class FactsPass {
       parts: hasParts ? records.map((record) => index.part(record)) : null,
       context: file.context,
       wantsKeys: keys !== undefined,
-      // Who looks at a screen waits for the facts, and never sees these.
+      // A person at the screen waits for the facts, and never sees these.
       wantsDetails: !this.#givesWay,
       givesWay: this.#givesWay,
     };

@@ -26,7 +26,7 @@ export class FileFacts {
   readonly extras: Set<string>;
   /** There were more names than are kept. */
   hasMoreCells = false;
-  /** What else a list shows of a record. */
+  /** Other values that a list shows of a record. */
   details = new PackedDetails();
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();

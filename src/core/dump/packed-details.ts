@@ -6,7 +6,7 @@ import { detailsOf, type RecordDetails } from './record-details.ts';
 /** Packed lines, and where the line of each record is. */
 export interface StoredDetails {
   chunks: readonly Uint8Array[];
-  /** Of each record the number of its chunk and of its line there. */
+  /** For each record, its chunk and its line there. */
   chunkOf: NumberColumn;
   lineOf: NumberColumn;
 }

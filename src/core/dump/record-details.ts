@@ -4,7 +4,7 @@ import { findingJson } from '../rollout/finding.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
 import type { ParsedLine } from './parse-line.ts';
 
-/** What a list shows of a record besides its facts: pieces of JSON, which are printed as they are. */
+/** Values that a list shows of a record besides its facts: pieces of JSON, which are printed as they are. */
 export interface RecordDetails {
   /** null for a record that is no rollout; then `error` says why. */
   format: string | null;

@@ -40,7 +40,7 @@ export interface Format {
   isStepless?: true;
   /** An evaluation, or an agent's session: not trained on, and without a mask. */
   isUntrained?: true;
-  /** What the reader was built from: files made by the writer, or only its documentation. */
+  /** The basis of the reader: files made by the writer, or only its documentation. */
   basis?: 'files' | 'documentation';
   /** Which key became what, for people who want to verify it: the rollout's term, then the places in the record. */
   mapping?: Readonly<Record<string, string>>;

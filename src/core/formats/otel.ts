@@ -118,7 +118,7 @@ function isSpan(record: JsonObject): boolean {
   );
 }
 
-/** What Python's console exporter prints of a log record. */
+/** A log record as Python's console exporter prints it. */
 const isLogRecord = (record: JsonObject): boolean =>
   record.body !== undefined &&
   record.name === undefined &&

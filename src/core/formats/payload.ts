@@ -6,7 +6,7 @@ import { mendedJson } from './mended-json.ts';
 import { responseMessages } from './responses.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
-/** What one side of a model call holds. */
+/** The content of one side of a model call. */
 export interface Payload {
   messages: FoundMessage[];
   tools?: JsonValue;

@@ -4,7 +4,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
 import { numberOf, objectsOf } from './values.ts';
 
-// Where writers keep their times. Each function returns null if the record holds none.
+// The places where writers keep their times. Each function returns null if the record holds none.
 
 /** This program's engine: seconds from the rollout's start, and calls with their waiting times. */
 export function engineTimes(record: JsonObject): Times | null {

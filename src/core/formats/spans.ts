@@ -14,7 +14,7 @@ export interface TraceSpan {
   events: SpanEvent[];
   /** The message of a failed span; null if it did not fail. */
   error: string | null;
-  /** What the tracer says that it left out. */
+  /** Omissions that the tracer reports. */
   dropped: number;
   /** The JSON pointer of its event in the record. */
   at: string;

@@ -32,7 +32,7 @@ export class AgentStep {
   }
 }
 
-/** What an agent went through. Omitted fields are empty. */
+/** An agent's steps and rewards. Omitted fields are empty. */
 export class Trajectory {
   task: JsonValue = null;
   steps: AgentStep[] = [];

@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/rollout/error-kind.ts';
 
 /**
- * What becomes of a rollout: a line with its score; a line with a null score, which no group counts; or no line: it is noted
+ * The fate of a rollout: a line with its score; a line with a null score, which no group counts; or no line: it is noted
  * as a failure, and `--resume` retries it.
  */
 export type FaultOutcome = 'scored' | 'unscored' | 'again';

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { ConversationTree, messageKey, type TreeMessage } from './conversation-tree.ts';
 import type { AgentRequest, ModelProtocol, ModelReply } from './protocol.ts';
 
-/** Where the events of a rollout go. */
+/** The destination of a rollout's events. */
 export interface EventSink {
   append(event: { [key: string]: Printable }): void;
   close(): void;

@@ -18,7 +18,7 @@ export interface JournalFolder {
 }
 
 /**
- * Where the user's work on a dump is kept, the preferred place first, and where others' reports are. Nothing is created before there is
+ * The places where the user's work on a dump is kept, the preferred one first, and those of others' reports. Nothing is created before there is
  * something to keep.
  */
 export interface JournalPlace {

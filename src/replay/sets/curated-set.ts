@@ -17,7 +17,7 @@ const SetEntry = z.object({
   filter: z.string().nullable(),
   by: z.string(),
   at: z.string(),
-  /** Of the program that wrote the line. */
+  /** The version of the program that wrote the line. */
   version: z.string(),
 });
 export type SetEntry = z.infer<typeof SetEntry>;

@@ -53,7 +53,7 @@ export class FileTools {
     return JSON.stringify({ undo: [...this.#undo], read: [...this.#read], open: this.#open });
   }
 
-  /** What the tools remember, as text for another world; null if that is what it was when this was asked last. */
+  /** The tools' memory, as text for another world; null if that is what it was when this was asked last. */
   changedState(): string | null {
     const state = this.#state();
     if (state === this.#told) return null;

@@ -11,7 +11,7 @@ import { descendantsOf } from './processes.ts';
 export interface WorldLimits {
   memoryMb: number;
   processes: number;
-  /** Of what it writes, and of one file. */
+  /** Limits for everything it writes, and for one file. */
   diskMb: number;
 }
 

@@ -25,7 +25,7 @@ export interface WorldPlan {
 }
 
 const SHARED_MEMORY_MB = 64;
-/** Of a person's shell in a world. */
+/** Options of a person's shell in a world. */
 const PROMPT = '(copy) \\w # ';
 
 /** Capabilities of a container's root here: those over its own files, and no more. */
@@ -40,7 +40,7 @@ const CAPABILITIES = [
   'CAP_NET_BIND_SERVICE',
 ];
 
-/** What the kernel says of the whole machine, and only its root may read. */
+/** Facts about the whole machine that only its root may read. */
 const MASKED = ['kcore', 'kmsg', 'timer_list', 'sched_debug'].map((name) => `/proc/${name}`);
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 

@@ -41,7 +41,7 @@ const layerRecord = z.object({
   /** The saved state of a persistent shell. */
   captured: z.string().nullable(),
   dir: z.string(),
-  /** What an agent's own file tools remember, where the call changed it; text of the caller's. */
+  /** Memory of an agent's own file tools, if the call changed it; the caller's text. */
   tools: z.string().nullable(),
   /** Processes running at that time; a layer keeps none. */
   processes: z.array(z.string()),
@@ -167,7 +167,7 @@ export class LayerStore {
   }
 }
 
-/** What a layer says of its size; a layer that cannot be read takes no place that counts, and goes last. */
+/** The size that a layer declares; an unreadable layer counts as empty and goes last. */
 function bytesOf(path: string): number {
   try {
     const text = readFileSync(join(path, 'layer.json'), 'utf8').split('\n', 2)[1] ?? '';
@@ -177,7 +177,7 @@ function bytesOf(path: string): number {
   }
 }
 
-/** What the file system knows of an entry, and a program cannot set back. */
+/** Attributes of an entry that a program cannot set back. */
 const seenOf = (stats: Stats): string => `${stats.ino} ${stats.mode} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 
 /** When a process began, by the kernel's clock: another one may have its number today. */
@@ -219,7 +219,7 @@ export class LayerWriter {
   readonly #image: string;
   readonly #live: string;
   readonly #tree: Tree;
-  /** What the layers below the running world changed. */
+  /** Changes made by the layers below the running world. */
   readonly #before: ReadonlyMap<string, ChangedPath>;
   #signs = new Map<string, Sign>();
   #changed = new Map<string, ChangedPath>();

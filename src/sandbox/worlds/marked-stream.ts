@@ -19,7 +19,7 @@ export class MarkedStream {
 
   constructor(stream: Readable) {
     stream.on('data', (bytes: Buffer) => {
-      // Of an endless stream, the beginning and the newest part are kept.
+      // An endless stream keeps its beginning and its newest part.
       this.#held.push(bytes);
       this.#size += bytes.length;
       if (this.#size > MAX_OUTPUT) this.#shorten();

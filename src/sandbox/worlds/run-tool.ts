@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 
 const MOST_TEXT = 16 * 1024 * 1024;
 
-/** What a program wrote. @throws Error with its last words */
+/** The output of a program. @throws Error with its last words */
 export const runTool = (program: string, args: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: MOST_TEXT, encoding: 'utf8' }, (error, stdout, stderr) => {

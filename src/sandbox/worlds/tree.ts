@@ -195,7 +195,7 @@ export class Tree {
     }
   }
 
-  /** What differed below a path that is gone. */
+  /** Differences below a path that is gone. */
   #forget(path: string, walk: Walk): void {
     walk.found.delete(path);
     for (const name of walk.below.get(path) ?? []) this.#forget(`${path}/${name}`, walk);

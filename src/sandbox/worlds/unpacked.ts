@@ -12,7 +12,7 @@ const imageConfig = z.object({
   architecture: z.string().nullable(),
 });
 
-/** What an image says of itself, beside its files. */
+/** An image's description of itself, apart from its files. */
 export type ImageConfig = z.infer<typeof imageConfig>;
 
 const MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', ia32: '386', ppc64: 'ppc64le' };

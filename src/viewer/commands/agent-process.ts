@@ -11,7 +11,7 @@ export interface AgentProcess {
   stop(): void;
 }
 
-/** Where agents look for a model server. */
+/** Variables in which agents look for a model server. */
 export const agentEnvironment = (address: string): Record<string, string> => ({
   OPENAI_BASE_URL: `${address}/v1`,
   OPENAI_API_BASE: `${address}/v1`,

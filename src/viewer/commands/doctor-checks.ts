@@ -9,7 +9,7 @@ const OLDEST = [20, 19] as const;
 const FEWEST_FILES = 1024;
 const FEWEST_WATCHES = 8192;
 
-/** What the screen and reading dumps need, checked on this machine. */
+/** Checks of what the screen and the readers need on this machine. */
 export const HERE: readonly DoctorCheck[] = [
   {
     name: 'Node.js',

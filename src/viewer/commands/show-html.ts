@@ -50,7 +50,7 @@ export function htmlForm(path: string, title: string, isComparison: boolean): Wr
   };
 }
 
-/** Where a page is written; - is stdout. @throws UsageError for an existing file that is not one of our pages */
+/** The file that a page is written to; - is stdout. @throws UsageError for an existing file that is not one of our pages */
 export const pageOut = (path: string) => (path === '-' ? { write: print, end: async () => {} } : fileOut(path));
 
 function fileOut(path: string) {

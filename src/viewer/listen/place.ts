@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** What to show. */
+/** The place to show. */
 export interface PointRequest {
   locator: string;
   turn: number | null;

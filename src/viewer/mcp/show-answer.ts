@@ -77,7 +77,7 @@ function withFewerTurns(rollout: { [key: string]: Printable }, room: number): { 
     };
   }
   if (bytesOf(told) <= room) return told;
-  // What remains is an abnormally long head.
+  // The rest is an abnormally long head.
   const { locator, score, error } = rollout;
   return { locator: short(locator as JsonValue), score, error: short((error ?? null) as JsonValue), too_long: true };
 }

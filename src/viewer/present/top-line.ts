@@ -89,7 +89,7 @@ function partsOf({ run, follow, progress, connection = null, queue = null, sandb
   // It is a lower bound, and a bound of 0 says nothing.
   if (run.truncationRate !== null && run.truncationRate > 0)
     parts.push(left(9, ['quiet', '  cut off ≥ '], ['plain', formatPercent(run.truncationRate)]));
-  // Where code runs matters more than the counts.
+  // The place where code runs matters more than the counts.
   if (sandbox !== null) parts.push(right(4.5, ['quiet', truncate(sandbox, MOST_SANDBOX)], ['plain', '  ']));
   if (run.perMinute !== null) parts.push(right(7, ['quiet', rateText(run.perMinute)], ['plain', '  ']));
   const isTold = run.status === 'quiet' || run.age === null;

@@ -5,7 +5,7 @@ const BLOCK =
 const COMMAND = /(?:^|\n)```(?:bash|sh|shell|console)\n([\s\S]*?)\n?```/;
 
 /**
- * What a message without tool calls asks for: SEARCH/REPLACE blocks, or the first block of shell text; null if it holds
+ * The action that a message without tool calls asks for: SEARCH/REPLACE blocks, or the first block of shell text; null if it holds
  * neither.
  */
 export function actionInText(text: string): CallAction | null {

@@ -6,7 +6,7 @@ const BUFFER = 1 << 20;
 /** A file that appears whole or not at all: it is written next to its destination and renamed at the end. */
 export class WholeFile {
   readonly path: string;
-  /** Where it is written until `commit`. */
+  /** The file that is written until `commit`. */
   readonly part: string;
   readonly fd: number;
   #pending: Buffer[] = [];

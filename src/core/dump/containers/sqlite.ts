@@ -64,7 +64,7 @@ export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
   }
 }
 
-/** What is used of the reader, which is loaded on demand. */
+/** The part of the reader that is used; it is loaded on demand. */
 interface Reader {
   all(sql: string): Record<string, unknown>[];
   prepare(sql: string): { iterate(values: never[]): Iterable<Record<string, unknown>>; finalize(): void };

@@ -292,7 +292,7 @@ const SETS_MS = 20;
 /** A process cannot have this many descriptors: more wait under closed numbers, without end. */
 const MOST_WAITING = 16_384;
 
-/** What sets of descriptors wait for, counted in the background: the kernel prints a line for each. */
+/** The descriptors that epoll sets wait for, counted in the background: the kernel prints a line for each. */
 class Sets {
   #bytes = 0;
   #nextAt = 0;

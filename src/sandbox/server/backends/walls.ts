@@ -13,7 +13,7 @@ import { filterForOne, hasSeccomp } from './seccomp.ts';
 
 export type WallName = 'bubblewrap' | 'landlock' | 'sandbox-exec';
 
-/** What a child must see: its program, and the files and folders it reads. */
+/** The paths that a child must see: its program, and the files and folders it reads. */
 export interface BehindWall {
   node: string;
   read: readonly string[];

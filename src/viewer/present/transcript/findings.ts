@@ -10,7 +10,7 @@ const TRACEBACK = 'Traceback (most recent call last):';
 const CUT = '(truncated)';
 const OWN_RESPONSE = '<tool_response>';
 
-/** Where a text names its failure: the exception line after its last traceback, else its first nonblank line. */
+/** The line of a text that names its failure: the exception line after its last traceback, else its first nonblank line. */
 export function errorLine(text: string): { start: number; end: number } {
   const traceback = text.lastIndexOf(TRACEBACK);
   if (traceback === -1) {

@@ -1,4 +1,4 @@
-/** What people open the program for, and the command that answers it; the help begins with these. */
+/** Questions that people open the program with, and the command that answers each; the help begins with these. */
 export const QUESTIONS: readonly { question: string; id: string }[] = [
   { question: 'Why did this rollout fail?', id: 'error.next' },
   { question: 'What changed during the run? Is the reward hacked?', id: 'movement' },

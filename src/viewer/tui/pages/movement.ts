@@ -16,7 +16,7 @@ const movedIn = (facts: FactRows, data: Store): readonly Movement[] | null =>
 
 const opened = (name: string) => ({ type: 'page-open', subject: { kind: 'moved', name } }) as const;
 
-/** What happened, one row per incident; or every number with its correlations and its jump. Enter shows rollouts from before and after. */
+/** The incidents, one row each; or every number with its correlations and its jump. Enter shows rollouts from before and after. */
 export function movementPage(
   { statistics = false, open: unfolded = [] }: Extract<PageSubject, { kind: 'movement' }>,
   sort: PageSort | null,

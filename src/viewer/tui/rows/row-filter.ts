@@ -31,7 +31,7 @@ const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
 
 const UNSORTED: RowAnswer = { value: null };
 
-/** What the columns of a file answer. */
+/** The answers that a file's columns give. */
 interface ColumnAnswers {
   columns: DumpFile['index']['columns'];
   /** null without a filter. */

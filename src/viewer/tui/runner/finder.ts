@@ -23,7 +23,7 @@ export interface FinderHost {
   report(report: FindReport): void;
 }
 
-/** What to look for in each record. */
+/** The text to look for in each record. */
 interface Look {
   /** Without a parse; true if only a parse can decide. */
   mayHold(place: Place): boolean;

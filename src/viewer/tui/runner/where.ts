@@ -32,7 +32,7 @@ const ASK_SERVER = ', 2 at a time? it may be the trainer’s own';
 
 type Sandbox = Pick<Where, 'name' | 'why' | 'asks' | 'problem'>;
 
-/** Where code runs: a server is named without contacting it, a local sandbox is tried. */
+/** The place where code runs: a server is named without contacting it, a local sandbox is tried. */
 async function sandbox(runner: RunnerContext, problem: string | null): Promise<Sandbox> {
   try {
     const wish = backendWish(runner.choice);

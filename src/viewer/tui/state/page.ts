@@ -10,7 +10,7 @@ export type PageSubject =
   | { kind: 'compaction'; place: Place; context: number }
   /** The history before a turn. */
   | { kind: 'history'; place: Place; turn: number }
-  /** What calls changed, or the files that they touched; a file after a change; a difference. */
+  /** Changes made by calls, or the files that they touched; a file after a change; a difference. */
   | { kind: 'files'; place: Place; byFile: boolean }
   | { kind: 'file'; place: Place; path: string; change: number | null }
   | { kind: 'file-diff'; place: Place; path: string | null; change: number | null }

@@ -18,7 +18,7 @@ export interface Way {
   session: boolean;
 }
 
-/** Where a tool call, or the tools of a fork, would run. */
+/** The place where a tool call, or the tools of a fork, would run. */
 export interface Where {
   /** `bubblewrap`, `http://…`, `this program`. */
   name: string;
@@ -53,7 +53,7 @@ export interface CallQuestion {
   /** How many rollouts `f` runs: the marked rows, or the list. */
   rollouts: number;
   marked: Rows | null;
-  /** Of these rollouts, those whose calls were all run in this way before; null while being counted. */
+  /** Rollouts among these whose calls were all run in this way before; null while being counted. */
   known: number | null;
   where: Where | null;
   /** Many calls would go to a server, which needs another confirmation. */
