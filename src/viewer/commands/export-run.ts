@@ -109,6 +109,7 @@ async function finish(
   source: ExportSource,
   format: ExportFormat,
 ): Promise<number> {
+  screen.gone(source);
   if (screen.refused.size > 0 && flags.drop !== true) {
     out.discard();
     for (const [limit, { count, first }] of screen.refused)
@@ -150,6 +151,7 @@ const REFUSALS: Readonly<Record<Exclude<ExportRefusal, ExportLimit>, string>> = 
   mask: 'a rollout of which other tokens would be trained than were',
   tokenizer: 'a rollout whose ids come from another tokenizer',
   changed: 'a rollout that changed on disk after it was added to the set',
+  gone: 'a rollout that its dump no longer holds',
 };
 
 const isLimit = (refusal: ExportRefusal): refusal is ExportLimit => !(refusal in REFUSALS);

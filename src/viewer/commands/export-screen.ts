@@ -33,7 +33,7 @@ export interface ComparedTokens {
   as_text: number;
 }
 
-export type ExportRefusal = ExportLimit | TokenDifference['kind'] | 'changed';
+export type ExportRefusal = ExportLimit | TokenDifference['kind'] | 'changed' | 'gone';
 
 /** Losses that change which tokens are trained. */
 const MASK_LIMITS: readonly ExportLimit[] = [
@@ -137,6 +137,11 @@ export class ExportScreen {
     return { ...pair, better, worse };
   }
 
+  /** Counts what a set names and its dump no longer holds. */
+  gone({ missing }: ExportSource): void {
+    for (const locator of missing) this.#refuse('gone', { locator });
+  }
+
   /** null without --tokenizer. */
   compared(): ComparedTokens | null {
     return this.#tokens === null ? null : { compared: this.#tokens.compares, ...this.#compared };
@@ -168,7 +173,7 @@ export class ExportScreen {
     return null;
   }
 
-  #refuse(limit: ExportRefusal, one: ExportConversation): null {
+  #refuse(limit: ExportRefusal, one: Pick<ExportConversation, 'locator'>): null {
     const found = this.refused.get(limit) ?? { count: 0, first: one.locator };
     this.refused.set(limit, { ...found, count: found.count + 1 });
     this.tally.drop(limit);

@@ -19,6 +19,8 @@ export const setsPlace = (journal: string | undefined) => setPlace(process.env, 
 export interface ExportSource {
   /** Null if the arguments name paths. */
   set: { name: string; members: ReadonlyMap<string, SetEntry> } | null;
+  /** Locators of the set whose record is not there any more. */
+  missing: ReadonlySet<string>;
   rows: () => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
 }
 
@@ -44,8 +46,10 @@ export async function exportSource(
   const journal = await journalOf(pathOfArgument(locators[0] ?? ''), flags.journal);
   const kept = flags.filter?.asksKept === true ? keptIn([journal]) : undefined;
   const redact = flags.isRedacted ? await (await import('../../core/text/redact.ts')).redactor() : null;
+  const missing = new Set<string>();
+  const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
   async function* rows(): ReturnType<ExportSource['rows']> {
-    for await (const { row: read } of selectRows(locators, options, flags.filter, kept)) {
+    for await (const { row: read } of selectRows(locators, options, flags.filter, kept, take)) {
       const row =
         redact === null
           ? read
@@ -60,7 +64,7 @@ export async function exportSource(
       yield { row: read, conversation };
     }
   }
-  return { set, rows };
+  return { set, missing, rows };
 }
 
 const rescored = (journal: Journal, { raw }: DumpRecord): number | null =>

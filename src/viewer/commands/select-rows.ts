@@ -7,6 +7,7 @@ import { Subject } from '../../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
+import { UsageError } from '../../core/dump/paths.ts';
 import { findRow } from './find-row.ts';
 import { say } from './output.ts';
 
@@ -16,18 +17,23 @@ export interface SelectedRow {
   turn: number | null;
 }
 
-/** The rollouts that locators and paths name, in argument order, read one at a time and filtered. @throws UsageError */
+/**
+ * The rollouts that locators and paths name, in argument order, read one at a time and filtered.
+ * @param missing takes locators whose record is not there
+ * @throws UsageError
+ */
 export async function* selectRows(
   args: readonly string[],
   options: DumpOptions,
   filter: Query | null = null,
   kept?: KeptLookup,
+  missing?: (locator: string) => void,
 ): AsyncGenerator<SelectedRow> {
   // Many locators may name one file.
   const dumps = new Map<string, Dump>();
   try {
     for (const arg of args) {
-      if (isLocator(arg)) yield* one(arg, dumps, options, filter, kept);
+      if (isLocator(arg)) yield* one(arg, dumps, options, filter, kept, missing);
       else yield* all(arg, options, filter, kept);
     }
   } finally {
@@ -59,12 +65,19 @@ async function* one(
   options: DumpOptions,
   filter: Query | null,
   kept?: KeptLookup,
+  missing?: (locator: string) => void,
 ): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);
-  const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
-  dumps.set(place.path, dump);
-  await layGroups(dump, filter);
-  const row = await findRow(dump, place);
+  let row: DumpRecord;
+  try {
+    const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
+    dumps.set(place.path, dump);
+    await layGroups(dump, filter);
+    row = await findRow(dump, place);
+  } catch (error) {
+    if (missing === undefined || !(error instanceof UsageError)) throw error;
+    return missing(arg);
+  }
   if (filter === null || filter.accepts(Subject.read(row, kept))) yield { row, turn: place.turn };
 }
 

@@ -96,30 +96,27 @@ async function showSet(set: CuratedSet, flags: SetFlags): Promise<number> {
     say(`${set.name}: no rollouts`);
     return ANSWER_IS_NO;
   }
-  const options = await dumpOptions(flags);
+  const now = await statesNow(members, await dumpOptions(flags));
   for (const [locator, entry] of members) {
-    const now = await stateNow(locator, entry.source, options);
+    const state = now.get(locator) ?? 'gone';
     await print(
       flags.json === true
-        ? `${printJson({ ...entry, state: now })}\n`
-        : `${[sanitiseLine(locator), now === 'same' ? '' : now, sanitiseLine(entry.reason ?? entry.filter ?? '')].filter((text) => text !== '').join('  ')}\n`,
+        ? `${printJson({ ...entry, state })}\n`
+        : `${[sanitiseLine(locator), state === 'same' ? '' : state, sanitiseLine(entry.reason ?? entry.filter ?? '')].filter((text) => text !== '').join('  ')}\n`,
     );
   }
   return DONE;
 }
 
-/** Whether the dump still holds what was chosen. */
-async function stateNow(
-  locator: string,
-  source: string,
+/** Whether the dumps still hold what was chosen, by locator; what is gone is not in it. */
+async function statesNow(
+  members: ReadonlyMap<string, SetEntry>,
   options: Awaited<ReturnType<typeof dumpOptions>>,
-): Promise<'same' | 'changed' | 'gone'> {
-  try {
-    for await (const { row } of selectRows([locator], options)) return hashOf(row.raw) === source ? 'same' : 'changed';
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-  }
-  return 'gone';
+): Promise<Map<string, 'same' | 'changed'>> {
+  const now = new Map<string, 'same' | 'changed'>();
+  for await (const { row } of selectRows([...members.keys()], options, null, undefined, () => {}))
+    now.set(row.locator, hashOf(row.raw) === members.get(row.locator)?.source ? 'same' : 'changed');
+  return now;
 }
 
 async function diffSets(set: CuratedSet, [other]: readonly string[], flags: SetFlags): Promise<number> {

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../../engine/byte-tokenizer.ts';
 import { directoryWith, rolloutViewer } from '../../program.ts';
 import { recordedLines, truthData } from '../../support/shared-data.ts';
 
@@ -138,6 +139,35 @@ describe('export', () => {
     expect((await go('export', '1.jsonl', '--to', 'trl', '--out', 'a.jsonl', '--inferred')).code).toBe(0);
   });
 
+  test('a secret is masked in what a set names, too', async () => {
+    const key = `sk-${'a1B2'.repeat(12)}`;
+    const { go, path } = workplace(line('What is 2+2?', `4 ${key}`, 1));
+    await go('set', 'a', 'add', '1.jsonl');
+    expect((await go('export', 'a', '--to', 'trl', '--out', 'a.jsonl', '--redact')).code).toBe(0);
+    expect(readFileSync(path('a.jsonl'), 'utf8')).not.toContain(key);
+  });
+
+  test('NaN scores make no pairs and no labels, and are counted', async () => {
+    const { go, path } = workplace(DUMP + line('What is 2+2?', '3', 7).replace('"score":7', '"score":NaN'));
+    for (const format of ['trl-dpo', 'trl-kto']) {
+      expect((await go('export', '1.jsonl', '--to', format, '--out', format)).stdout).toContain(
+        'left out: 1 (no_score)',
+      );
+      expect(readFileSync(path(format), 'utf8')).not.toContain('NaN');
+    }
+  });
+
+  test('ids of another tokenizer are refused by the first one that spells other text', async () => {
+    const { go, cwd, path } = workplace(DUMP);
+    writeFileSync(path('tokenizer.json'), JSON.stringify(TOKENIZER_JSON));
+    writeFileSync(path('tokenizer_config.json'), JSON.stringify({ chat_template: CHAT_TEMPLATE }));
+    const args = ['--to', 'trl', '--out', 'a.jsonl', '--tokenizer', join(cwd, 'tokenizer.json')];
+    const { code, stderr } = await go('export', '1.jsonl', ...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain('1.jsonl:1: token 2 is 3 ');
+    expect(stderr).toContain('a rollout whose ids come from another tokenizer (5 of them');
+  });
+
   test('an unwritable place is an error that names it', async () => {
     const { go } = workplace(DUMP);
     const { code, stderr } = await go('export', '1.jsonl', '--to', 'trl', '--out', 'no/such/a.jsonl');
@@ -174,6 +204,9 @@ describe('a set', () => {
     expect(changed.stderr).toContain('a rollout that changed on disk');
     writeFileSync(path('1.jsonl'), '');
     expect((await go('set', 'hard')).stdout).toContain('gone');
+    const gone = await go('export', 'hard', '--to', 'messages', '--out', 'c.jsonl');
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toContain('a rollout that its dump no longer holds (2 of them');
   });
 
   test('two sets differ by what only one holds', async () => {
