@@ -10,6 +10,8 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { BombGuard } from '../../core/dump/containers/limits.ts';
+import { unzstdBytes } from '../../core/dump/containers/zstd.ts';
 import { type Guard, refusalOf } from '../../core/http/guard.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
@@ -121,24 +123,30 @@ export class RecordingProxy {
       asked !== null && this.#options.wantsTokens
         ? Buffer.from(JSON.stringify(asked.protocol.withTokens(asked.json)))
         : body;
-    // An agent may send its next request on the last byte of an answer: record that answer first.
-    await new Promise(setImmediate);
-    await Promise.all(this.#recording);
     const own = asked === null ? null : (this.#options.answerOf?.(asked.request) ?? null);
     if (own !== null && 'refusal' in own) {
       answerJson(response, 409, { error: { message: own.refusal, type: 'invalid_request_error' } });
       return;
     }
-    const underWay = asked === null ? null : this.#options.recorder.begin(asked.protocol, asked.request, rollout);
-    if (own !== null && asked !== null && underWay !== null) this.#answer(response, asked, own.reply, underWay);
+    if (own !== null && asked !== null) this.#answer(response, asked, own.reply, await this.#begin(asked, rollout));
     else if (this.#base === null) answerAlone(request, path, response);
-    else await this.#pass(request, response, this.#base, path, sent, asked?.protocol ?? null, underWay);
+    else await this.#pass(request, response, this.#base, path, sent, asked, rollout);
+  }
+
+  /**
+   * The request is on its way already: recording costs the agent no time. An agent may send it on the last byte of an answer, and that answer
+   * is recorded first.
+   */
+  async #begin({ protocol, request }: Asked, rollout: string | null): Promise<RequestUnderWay> {
+    await new Promise(setImmediate);
+    await Promise.all(this.#recording);
+    return this.#options.recorder.begin(protocol, request, rollout);
   }
 
   /** Gives a recorded reply, and records it again. */
   #answer(
     response: ServerResponse,
-    { protocol, request }: { protocol: ModelProtocol; request: AgentRequest },
+    { protocol, request }: Asked,
     recorded: RecordedReply,
     underWay: RequestUnderWay,
   ): void {
@@ -171,8 +179,8 @@ export class RecordingProxy {
     base: URL,
     path: string,
     body: Buffer,
-    protocol: ModelProtocol | null,
-    underWay: RequestUnderWay | null,
+    asked: Asked | null,
+    rollout: string | null,
   ): Promise<void> {
     const started = performance.now();
     const target = new URL(`${base.pathname === '/' ? '' : base.pathname}${path}`, base);
@@ -181,17 +189,21 @@ export class RecordingProxy {
     headers['content-length'] = String(body.length);
     return new Promise((resolve) => {
       const seen = { chunks: [] as Buffer[], firstByte: null as number | null };
+      let begun: Promise<RequestUnderWay> | null = null;
       const finish = (
         status: number,
         answer: IncomingMessage | null,
         isWhole: boolean,
         problem: string | null,
       ): void => {
-        if (underWay === null || protocol === null) {
+        if (begun === null || asked === null) {
           resolve();
           return;
         }
-        const recording = this.#record(protocol, underWay, { status, answer, isWhole, problem, seen, started });
+        const seconds = (performance.now() - started) / 1000;
+        const recording = begun.then((underWay) =>
+          this.#record(asked.protocol, underWay, { status, answer, isWhole, problem, seen, seconds }),
+        );
         this.#recording.add(recording);
         void recording.finally(() => {
           this.#recording.delete(recording);
@@ -205,7 +217,7 @@ export class RecordingProxy {
         response.flushHeaders();
         answer.on('data', (chunk: Buffer) => {
           seen.firstByte ??= (performance.now() - started) / 1000;
-          if (underWay !== null) seen.chunks.push(chunk);
+          if (asked !== null) seen.chunks.push(chunk);
           if (!response.write(chunk)) {
             answer.pause();
             response.once('drain', () => answer.resume());
@@ -243,6 +255,7 @@ export class RecordingProxy {
         finish(0, null, false, `the model server does not answer: ${error.code ?? error.message}`);
       });
       out.end(body);
+      if (asked !== null) begun = this.#begin(asked, rollout);
     });
   }
 
@@ -255,14 +268,14 @@ export class RecordingProxy {
       isWhole,
       problem,
       seen,
-      started,
+      seconds,
     }: {
       status: number;
       answer: IncomingMessage | null;
       isWhole: boolean;
       problem: string | null;
       seen: { chunks: Buffer[]; firstByte: number | null };
-      started: number;
+      seconds: number;
     },
   ): Promise<void> {
     let reply: ModelReply | null = null;
@@ -275,7 +288,6 @@ export class RecordingProxy {
     } catch (error) {
       trouble ??= `the answer cannot be read: ${errorMessage(error)}`;
     }
-    const seconds = (performance.now() - started) / 1000;
     this.#options.recorder.end(underWay, { status, reply, problem: trouble, firstByte: seen.firstByte, seconds });
   }
 }
@@ -341,7 +353,14 @@ function jsonOf(body: Buffer): JsonObject | null {
   }
 }
 
-function askedIn(path: string, body: Buffer) {
+/** A request of a known protocol. */
+interface Asked {
+  protocol: ModelProtocol;
+  json: JsonObject;
+  request: AgentRequest;
+}
+
+function askedIn(path: string, body: Buffer): Asked | null {
   const plain = path.replace(/\?.*$/s, '');
   const protocol = PROTOCOLS.find((one) => plain.endsWith(one.path));
   const json = protocol === undefined ? null : jsonOf(body);
@@ -365,6 +384,7 @@ async function unpacked(bytes: Buffer, encoding: string | null): Promise<Buffer>
   if (encoding === 'gzip') return promisify(gunzip)(bytes);
   if (encoding === 'br') return promisify(brotliDecompress)(bytes);
   if (encoding === 'deflate') return promisify(inflate)(bytes);
+  if (encoding === 'zstd') return Buffer.from(await unzstdBytes(bytes, new BombGuard(bytes.length)));
   if (encoding !== null && encoding !== 'identity') throw new Error(`it is packed as ${encoding}`);
   return bytes;
 }
