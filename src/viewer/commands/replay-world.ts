@@ -1,16 +1,10 @@
-import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import { worldsFolder } from '../../core/files/places.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
-import type { Rollout } from '../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { errorMessage } from '../../core/text/thrown.ts';
 import { DriftTable } from '../../replay/index.ts';
 import { bisect } from '../../replay/worlds/bisect.ts';
 import { OutcomeLog } from '../../replay/worlds/outcome-log.ts';
-import { recordedImage } from '../../replay/worlds/recorded-image.ts';
 import { type RepeatedOutcome, repeatedOutcomes } from '../../replay/worlds/repeated.ts';
 import {
   layerIds,
@@ -19,11 +13,8 @@ import {
   type WorldOutcome,
   worldPlan,
 } from '../../replay/worlds/replay-world.ts';
-import { planRollout } from '../../replay/worlds/world-plan.ts';
-import { openImage, type WorldImage } from '../../sandbox/worlds/images.ts';
 import { worldTerminal } from '../../sandbox/worlds/launch.ts';
-import { foldChanges, type LayerRecord, LayerStore, removeTree } from '../../sandbox/worlds/layers.ts';
-import { worldProblem } from '../../sandbox/worlds/problem.ts';
+import { foldChanges, type LayerRecord, removeTree } from '../../sandbox/worlds/layers.ts';
 import { worldChanges, worldOutcomeLines } from '../present/world-text.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
@@ -31,7 +22,8 @@ import { printDrift } from './print-drift.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
-import { usesOf, type WorldFlags } from './world-flags.ts';
+import type { WorldFlags } from './world-flags.ts';
+import { asUsageLater, sayPlan, WorldImages, wholeChain, worldOptions } from './world-options.ts';
 
 export interface ReplayWorldFlags extends ReadingFlags, WorldFlags {
   call?: number;
@@ -48,7 +40,7 @@ export interface ReplayWorldFlags extends ReadingFlags, WorldFlags {
 
 /** Runs whole rollouts in their worlds and prints an outcome per call. @returns the exit status */
 export async function replayInWorld(args: readonly string[], flags: ReplayWorldFlags): Promise<number> {
-  const images = new Images(flags);
+  const images = new WorldImages(flags);
   const tally = new Map<string, number>();
   const table = new DriftTable();
   const line = new StatusLine();
@@ -141,19 +133,6 @@ async function printOutcome(locator: string, outcome: WorldOutcome | RepeatedOut
   await print(`${printJson({ locator, ...rest, changed: worldChanges(changed) } as unknown as Printable)}\n`);
 }
 
-/** The layers of all calls up to one; those that are missing are run. */
-async function wholeChain(row: DumpRecord, options: WorldOptions, count: number): Promise<LayerRecord[]> {
-  const ids = layerIds(options).slice(0, count);
-  const kept = options.store.chain(ids);
-  if (kept !== null) return kept;
-  const to = options.plan.actions[count - 1]?.call;
-  for await (const _ of asUsageLater(replayWorld({ ...options, to })));
-  const made = options.store.chain(ids);
-  if (made === null)
-    throw new UsageError(`${row.locator}: the layers of this rollout cannot be kept: is the disk full?`);
-  return made;
-}
-
 /** @returns whether a call was found */
 async function printBisect(
   row: DumpRecord,
@@ -194,7 +173,7 @@ export async function stateInWorld(
   locator: string,
   flags: ReplayWorldFlags & { call: number; prompt?: boolean },
 ): Promise<number> {
-  const images = new Images(flags);
+  const images = new WorldImages(flags);
   let status = ANSWER_IS_NO;
   for await (const { row } of selectRows([locator], await dumpOptions(flags))) {
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error ?? 'no rollout'}`);
@@ -241,90 +220,6 @@ async function openPrompt(
   } finally {
     process.off('SIGINT', ignore);
     removeTree(live);
-  }
-}
-
-/** The images of a command, each opened once, after its question. */
-class Images {
-  readonly #flags: WorldFlags;
-  readonly #open = new Map<string, WorldImage>();
-
-  constructor(flags: WorldFlags) {
-    this.#flags = flags;
-  }
-
-  async of(row: DumpRecord): Promise<WorldImage> {
-    const asked = this.#flags.image ?? '';
-    const found = asked === 'recorded' ? recordedImage(row.json) : { name: asked, how: '--image' };
-    if (found === null) throw new UsageError(`--image recorded: ${row.locator} names no image; name one with --image`);
-    const known = this.#open.get(found.name);
-    if (known !== undefined) return known;
-    const image = await openedImage(found, this.#flags);
-    this.#open.set(found.name, image);
-    return image;
-  }
-}
-
-async function openedImage({ name, how }: { name: string; how: string }, flags: WorldFlags): Promise<WorldImage> {
-  const problem = await worldProblem();
-  if (problem !== null) throw new UsageError(problem);
-  const isHost = name === 'host';
-  await allowWorld(
-    isHost
-      ? "--image host: recorded commands would read this machine's files"
-      : `recorded commands run in ${name} (${how})`,
-    flags.yes === true,
-    isHost || how !== '--image',
-  );
-  try {
-    return await openImage(name, { engine: flags.engine, network: flags.network, say });
-  } catch (error) {
-    throw new UsageError(`--image ${flags.image}: ${errorMessage(error)}`);
-  }
-}
-
-/** Asks on a terminal. Elsewhere a strange image, and this machine itself, need --yes. @throws UsageError if it is not allowed */
-async function allowWorld(question: string, isAllowed: boolean, isNeeded: boolean): Promise<void> {
-  if (isAllowed) return;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    if (isNeeded) throw new UsageError(`${question}: give --yes to allow it`);
-    return;
-  }
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await reader.question(`${sanitiseLine(question)}. Go on? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was run');
-  } finally {
-    reader.close();
-  }
-}
-
-function worldOptions(row: DumpRecord, rollout: Rollout, image: WorldImage, flags: WorldFlags): WorldOptions {
-  const plan = planRollout(rollout, row.json, image, {
-    workdir: flags.workdir,
-    env: flags.env,
-    shell: flags.shell,
-    timeLimit: flags.timeLimit,
-    tools: usesOf(flags.tool),
-  });
-  const root =
-    flags.journal === undefined || flags.journal === 'beside' ? worldsFolder() : join(flags.journal, 'worlds');
-  return { image, plan, store: new LayerStore(root, image.key), network: flags.network === true };
-}
-
-function sayPlan({ locator }: DumpRecord, { image, plan, network }: WorldOptions): void {
-  const { workdir, shell, whyShell, timeLimit } = plan;
-  say(
-    `${locator}: ${plan.actions.length} calls in ${image.name}, from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`,
-  );
-}
-
-/** A failure to start a world is one line. */
-async function* asUsageLater<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  try {
-    yield* items;
-  } catch (error) {
-    throw new UsageError(errorMessage(error));
   }
 }
 

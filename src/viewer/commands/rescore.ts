@@ -5,10 +5,11 @@ import { withQueue } from './queue-flags.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { addReward } from './reward-flags.ts';
 import { positive, withSandbox } from './sandbox-flags.ts';
+import { withWorld } from './world-flags.ts';
 
 export const rescoreCommand = (): Command =>
   withReading(
-    addReward(withSandbox(withQueue(new Command('rescore'))))
+    addReward(withWorld(withSandbox(withQueue(new Command('rescore')))))
       .description('judge recorded rollouts anew, and tell whose score is another')
       .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
       .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
@@ -29,11 +30,16 @@ export const rescoreCommand = (): Command =>
         '--journal <dir>',
         'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
       )
+      .option(
+        '--verifier <command|task>',
+        'with --image: run this in the state after the last call; task: tests/test.sh of the task folder',
+      )
       .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
       .option('--filter <expr>', 'of those, only the rollouts that match it, as in `ls --filter`')
       .option('--json', 'one JSON object a rollout'),
   ).action((args: string[], flags: RescoreFlags) =>
     run(async () => {
+      if (flags.image !== undefined) return (await import('./rescore-world.ts')).rescoreInWorld(args, flags);
       const { rescore } = await import('./rescore-run.ts');
       return rescore(args, flags);
     }),
