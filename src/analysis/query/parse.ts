@@ -105,7 +105,7 @@ class Parser {
         name.at,
       );
     if (name.value === 'finding' && this.#isSign(':')) return this.#finding();
-    if (RESERVED.has(name.value)) throw new QueryError(`${name.value} is a value: the name stands first`, name.at);
+    if (RESERVED.has(name.value)) throw new QueryError(`${name.value} is a value: write the name first`, name.at);
     const field = fieldNamed(name.value);
     if (field.type === 'extra' && name.value.startsWith('again.'))
       throw new QueryError(`of calls that were run again are known ${AGAIN_NAMES.join(', ')}`, name.at);

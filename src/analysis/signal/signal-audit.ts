@@ -137,7 +137,7 @@ function auditRow(
       notice(
         'reward_padding',
         [at],
-        `the response is empty, and its reward ${brief(total)} stands on a token of padding: nothing learns from it, and its group counts it`,
+        `the response is empty, and its reward ${brief(total)} is on a padding token: nothing learns from it, but its group counts it`,
         place,
       );
     else if (total !== 0 && Number.isFinite(total) && group.judged.length < 2 && score !== null)
@@ -175,7 +175,7 @@ function auditPlace(
   notice(
     'reward_masked',
     [at],
-    `reward ${brief(sum)} stands on token ${token}, which is masked: GRPO, RLOO and OPO count it all the same, GAE, REINFORCE++ and ReMax lose it`,
+    `reward ${brief(sum)} is on token ${token}, which is masked: GRPO, RLOO and OPO still count it, GAE, REINFORCE++ and ReMax lose it`,
     token,
   );
 }
@@ -334,8 +334,8 @@ function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: Gro
         'duplicate',
         [at, before],
         requestId === null
-          ? 'the same tokens with the same log probabilities stand in the group twice'
-          : `request ${requestId} stands in the group twice`,
+          ? 'the same tokens with the same log probabilities are in the group twice'
+          : `request ${requestId} is in the group twice`,
       );
   }
 }

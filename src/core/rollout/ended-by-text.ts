@@ -9,7 +9,7 @@ export function endedByText(response: readonly Turn[], endToken: string | null =
     return { how: 'unknown', evidence: 'the response is empty' };
   if (last.role !== 'assistant') return { how: 'unknown', evidence: `it ends in a ${last.role} turn` };
   if (last.toolCalls.some(isUnclosed)) return { how: 'mid_json', evidence: 'the text ends inside a tool call' };
-  if (endToken !== null) return { how: 'stop', evidence: `${endToken} stands at its end` };
+  if (endToken !== null) return { how: 'stop', evidence: `${endToken} is at its end` };
   const thought = openThought(last);
   if (thought !== null && !GAVE_ANSWER.test(last.text.slice(thought.start, thought.end)))
     return { how: 'unclosed_think', evidence: 'the text ends inside of its reasoning' };

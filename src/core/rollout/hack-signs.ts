@@ -52,7 +52,7 @@ function checkTruth({ groundTruth, turns, responseTurn }: Read, notice: NoticeHa
     if (i >= responseTurn && role !== 'tool') continue;
     const truth = truths.find((one) => text.includes(one));
     if (truth === undefined) continue;
-    const says = `the ground truth stands in ${i < responseTurn ? 'the prompt' : 'the result of a tool'}`;
+    const says = `the ground truth is in ${i < responseTurn ? 'the prompt' : 'the result of a tool'}`;
     notice(i < responseTurn ? 'truth_in_prompt' : 'truth_in_result', i, says);
     return;
   }

@@ -62,7 +62,7 @@ function auditSpans(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): voi
     notice(
       'mask_break',
       behind[0]!,
-      `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised anew?`,
+      `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised again?`,
     );
   else for (const turn of masked) notice('mask_missing', turn, 'what the model wrote here is masked');
 }

@@ -91,7 +91,7 @@ function checkAnswer({ turns, responseTurn, ended, score }: Read, notice: Notice
     notice('mid_sentence', last.index, 'the text ends in the middle of a sentence');
   if (!isModels(last)) {
     if (!isPaid && score !== null && last.role === 'tool' && ended.how !== 'stop' && !handedIn(turns, responseTurn))
-      notice('no_answer', last.index, 'nothing of the model stands behind the last tool result');
+      notice('no_answer', last.index, 'the model wrote nothing after the last tool result');
     return;
   }
   if (last.toolCalls.length > 0) return;

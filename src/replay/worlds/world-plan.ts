@@ -167,7 +167,7 @@ function byEvidence(shells: readonly RecordedAction[]): { shell: ShellKind; why:
     shells.length / 2;
   return isRepeated
     ? { shell: 'stateless', why: 'most commands change to their directory first' }
-    : { shell: 'persistent', why: 'nothing in the record tells; --shell says otherwise' };
+    : { shell: 'persistent', why: 'the record does not say; --shell sets another' };
 }
 
 function eventsOf(json: JsonValue | undefined): { list: JsonObject[]; hostname: string | null } {

@@ -49,7 +49,7 @@ export const HERE: readonly DoctorCheck[] = [
     needed: false,
     remedy: 'TERM=xterm-256color, or COLORTERM=truecolor; without NO_COLOR',
     async prove() {
-      if (process.env.NO_COLOR) throw new Error('NO_COLOR is set: the loss mask stands in the gutter all the same');
+      if (process.env.NO_COLOR) throw new Error('NO_COLOR is set: the gutter still shows the loss mask');
       const depth = process.stdout.isTTY ? process.stdout.getColorDepth() : 1;
       if (depth < 4) throw new Error('none here');
       return depth >= 24 ? 'all' : depth >= 8 ? '256' : '16';
@@ -71,7 +71,7 @@ export const HERE: readonly DoctorCheck[] = [
     remedy: 'ulimit -n 65536',
     async prove() {
       const soft = limitOf('/proc/self/limits', /Max open files\s+(\d+)/);
-      if (soft === null) return 'not told here';
+      if (soft === null) return 'unknown here';
       if (soft < FEWEST_FILES) throw new Error(`${soft} at most`);
       return `${soft} at most`;
     },
@@ -83,7 +83,7 @@ export const HERE: readonly DoctorCheck[] = [
     async prove() {
       const most = limitOf('/proc/sys/fs/inotify/max_user_watches', /(\d+)/);
       const instances = limitOf('/proc/sys/fs/inotify/max_user_instances', /(\d+)/);
-      if (most === null) return 'not told here';
+      if (most === null) return 'unknown here';
       if (most < FEWEST_WATCHES) throw new Error(`${most} at most`);
       return `${most} at most, ${instances ?? '?'} programs`;
     },

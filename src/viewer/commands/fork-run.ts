@@ -165,7 +165,7 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
         : `t${String(fate.turn).padEnd(4)} ${fateText(fate)}${failed}\n`,
     );
   }
-  say('the shares are of branches made anew from each turn: they show where fates part, and claim no cause');
+  say('the shares are of new branches from each turn: they show where outcomes change, not why');
   return options.signal?.aborted || answered === 0 ? ANSWER_IS_NO : DONE;
 }
 

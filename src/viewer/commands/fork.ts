@@ -15,7 +15,7 @@ export function forkCommand(): Command {
       .argument('<locator>', 'FILE:LINE, or FILE:LINE#tN')
       .option(
         '--turn <n>',
-        'the turn to make anew, counted from 0; a turn that is not the assistant’s is answered',
+        'the turn to sample again, counted from 0; the model answers a turn that is not the assistant’s',
         countOf,
       )
       .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')

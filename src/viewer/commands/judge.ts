@@ -8,7 +8,7 @@ import { positive } from './sandbox-flags.ts';
 export const judgeCommand = (): Command =>
   withReading(
     new Command('judge')
-      .description('label rollouts with a model and a rubric; each label has a quote that stands in the rollout')
+      .description('label rollouts with a model and a rubric; each label quotes the rollout')
       .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
       .requiredOption('--rubric <file>', 'a text that says how to judge, with a line "labels: hack, fine, unsure"')
       .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
@@ -21,7 +21,7 @@ export const judgeCommand = (): Command =>
       .option('--limit <n>', 'this many at most', countOf)
       .option('--concurrency <n>', 'requests at the same time', positive, 4)
       .option('--max-characters <n>', 'of a rollout; the middle of its longest turns is left out', positive, 60_000)
-      .option('--anew', 'also those that this model judged by this very rubric already')
+      .option('--anew', 'include rollouts that this model has already judged by this rubric')
       .option('--yes', 'go on without asking what it may cost')
       .option('--journal <dir>', 'where labels are kept; several people may share it')
       .option('--json', 'one JSON object a rollout, then one of the agreement with people'),

@@ -89,9 +89,9 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const kept = await keptOf(filter, paths, options.journal);
   const stream = streamOf(paths);
   if (options.csv && (stream !== null || options.follow))
-    throw new UsageError('--csv tells of what is there: it goes neither with --follow nor with a stream');
+    throw new UsageError('--csv lists a finished dump: it does not work with --follow or a stream');
   if (notify.length > 0 && stream === null && !options.follow)
-    throw new UsageError('--notify tells of steps as they become complete: it goes with --follow');
+    throw new UsageError('--notify reports steps as they become complete: it needs --follow');
   if (order !== null && (stream !== null || options.follow))
     throw new UsageError('--sort needs all rollouts at once: it goes neither with --follow nor with a stream');
   const following = {
@@ -177,7 +177,8 @@ function ended(rows: number, filter: Query | null): number {
 /** stdin, or the pipe that a shell makes of `<(…)`; null for paths with random access. */
 function streamOf(paths: readonly string[]): Readable | null {
   const [path] = paths;
-  if (paths.includes('-') && paths.length > 1) throw new UsageError('- is the stream on stdin and stands alone');
+  if (paths.includes('-') && paths.length > 1)
+    throw new UsageError('- is the stream on stdin: give no other path with it');
   if (paths.length !== 1 || path === undefined) return null;
   if (path === '-') return process.stdin;
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() ? createReadStream(path) : null;

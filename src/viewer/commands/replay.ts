@@ -15,7 +15,7 @@ export const replayCommand = (): Command =>
       .argument('<rollouts...>', 'FILE:LINE, FILE:LINE#tN for the calls of one turn, or directories and files for all')
       .option('--call <n>', 'only this call of each rollout, counted from 0', countOf)
       .option('-i, --prompt', 'a Python prompt at the state before a call (with --call N or #tN); nothing is kept')
-      .option('--repeat <k>', 'run each call so often: tells a flaky call from a drifted one', positive, 1)
+      .option('--repeat <k>', 'run each call this many times: shows which calls are flaky', positive, 1)
       .option('--session', 'the calls of a tool share one notebook, as those of a tool with `stateful: true` do')
       .option('--concurrency <n>', 'calls at the same time (default: the cores here, 2 against a URL)', positive)
       .option(

@@ -10,10 +10,10 @@ import { withWorld } from './world-flags.ts';
 export const rescoreCommand = (): Command =>
   withReading(
     addReward(withWorld(withSandbox(withQueue(new Command('rescore')))))
-      .description('judge recorded rollouts anew, and tell whose score is another')
+      .description('score recorded rollouts again, and list those whose score differs')
       .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
       .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
-      .option('--against <name|file.py>', 'a second reward function beside it: tells the rollouts where the two part')
+      .option('--against <name|file.py>', 'a second reward function: lists the rollouts on which the two differ')
       .option(
         '--repeat <k>',
         'judge each so often, for a function that asks a judge: mean, spread, and whose score wavers',

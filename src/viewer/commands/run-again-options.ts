@@ -45,7 +45,7 @@ export function addRunAgain(program: Command): Command {
     .option('--tools <yaml>', "verl's tool file, for running calls again")
     .addOption(toolOption())
     .option('--session', 'the calls of a tool share one notebook, those before a call run first')
-    .option('--repeat <k>', 'run each call so often: tells a flaky call from a drifted one', positive, 1)
+    .option('--repeat <k>', 'run each call this many times: shows which calls are flaky', positive, 1)
     .option(
       '--timeout <seconds>',
       'for the code of a call (default: what the call or its tool says, else 30)',

@@ -55,7 +55,7 @@ export const sandboxCommand = (): Command =>
     .option('--port <port>', '0 takes a free one', wholeNumber(0, 65_535), 8080)
     .option(
       '--backend <where>',
-      `what executes code: ${BACKEND_CHOICES.join(', ')}, or the URL of a SandboxFusion that this server stands before (default: "auto")`,
+      `what executes code: ${BACKEND_CHOICES.join(', ')}, or the URL of a SandboxFusion server to forward to (default: "auto")`,
       backendOf,
     )
     .option('--config <file>', "SandboxFusion's own YAML: concurrency, data sets, toolchains; flags come before it")

@@ -55,10 +55,7 @@ export const showCommand = (): Command =>
       .option('--csv', 'a line a rollout; text that a spreadsheet would take for a formula has an apostrophe before it')
       .option('--columns <names>', 'of --csv: score,turns,acc,findings,label … as filters name them')
       .option('--markdown', 'a transcript to paste into an issue')
-      .option(
-        '--html <file>',
-        'a page that stands alone: nothing of the data runs in it, and it needs no server; - for stdout',
-      )
+      .option('--html <file>', 'a self-contained page: it needs no server and runs nothing of the data; - for stdout')
       .option('--compare', 'with --html: two rollouts side by side, what differs marked by line and by word')
       .option(
         '--redact',

@@ -26,7 +26,7 @@ export const viewOptions = (program: Command): Command =>
         ),
     )
       .addOption(tokenizerOption())
-      .option('--fresh', 'begin anew: without the filter, order, columns, marks and place that the dump was left with')
+      .option('--fresh', 'ignore the filter, order, columns, marks and place of the last session')
       .option('--rater <name>', 'whose labels yours are (default: the name of this user)')
       .option(
         '--follow',

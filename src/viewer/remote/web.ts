@@ -70,7 +70,7 @@ export class WebSource implements Machine {
             ? null
             : Number(length);
     if (size === null || !Number.isSafeInteger(size) || size < 0)
-      throw new SourceError('the server tells no length, and takes no range requests', false);
+      throw new SourceError('the server gives no length and accepts no range requests', false);
     const modified = Math.max(0, Math.floor(Date.parse(headerOf(answer, 'last-modified') ?? '') / 1000) || 0);
     return { root: path, files: [{ path, size, modified, inode: '' }] };
   }

@@ -178,6 +178,6 @@ describe('marks', () => {
     writeFileSync(join(run.dir, '3.jsonl'), `${JSON.stringify(toolRollout(3, 5, 1))}\n`);
     await app.sees('17 rollouts');
     app.press("'", 'a');
-    await app.sees('mark a: its file was written anew, this is its sample 1 now');
+    await app.sees('mark a: its file was rewritten, this is its sample 1 now');
   });
 });

@@ -158,6 +158,6 @@ describe('a page of one rollout', () => {
     expect(shown[0]).toMatch(/learning signal of step 1 +1 finding/);
     expect(shown[1]).toContain('2 rollouts in 1 group of several');
     expect(shown[2]).toContain('trained: 3 tokens: ');
-    expect(shown.at(-1)).toMatch(/^› · +reward on a masked token +1:1 +reward 1 stands on token 1/);
+    expect(shown.at(-1)).toMatch(/^› · +reward on a masked token +1:1 +reward 1 is on token 1/);
   });
 });

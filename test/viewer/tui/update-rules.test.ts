@@ -153,7 +153,7 @@ describe('marks', () => {
     await small();
     marked(1, screen.dump.files[0]!.generation + 1);
     screen.do({ type: 'mark-go', letter: 'a' });
-    expect(screen.message).toBe('mark a: its file was written anew, this is its sample 2 now');
+    expect(screen.message).toBe('mark a: its file was rewritten, this is its sample 2 now');
     expect([screen.selected, screen.state.transcript.turn]).toEqual(['1.jsonl:2', null]);
   });
 

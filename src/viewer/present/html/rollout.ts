@@ -46,7 +46,7 @@ export function rolloutArticle(
   const { rollout } = row;
   const head = `<article id="${id}"><h2><a href="#${id}">${escaped(row.locator)}</a>`;
   if (rollout === null)
-    return `${head}</h2><ul class="findings"><li class="error">${escaped(row.error ?? 'no rollout')}</li></ul>${folded('the record as it stands', row.raw)}</article>\n`;
+    return `${head}</h2><ul class="findings"><li class="error">${escaped(row.error ?? 'no rollout')}</li></ul>${folded('the record as it is in the file', row.raw)}</article>\n`;
   const turns = rollout.turns.filter(({ index }) => only === null || index === only);
   return `${head}<span class="score">${escaped(scoreText(rollout.score))}</span></h2>
 ${factList(rollout, row, labels)}${findingList(rollout)}${turns.map((turn) => turnSection(turn, rollout, id)).join('')}</article>\n`;

@@ -91,7 +91,7 @@ export function scoreBlocks(rollout: Rollout): Block[] {
     });
   for (const { name, text } of feedbackOf(rollout.extras)) {
     const cut =
-      text.length > LONGEST_FEEDBACK ? `${text.slice(0, LONGEST_FEEDBACK)} … all of it stands in the details` : text;
+      text.length > LONGEST_FEEDBACK ? `${text.slice(0, LONGEST_FEEDBACK)} … the details have all of it` : text;
     blocks.push(footLine(`feedback.${name}`, `${sanitiseLine(name)}: ${sanitise(cut.trim())}`));
   }
   return blocks;

@@ -19,7 +19,7 @@ export function contextsPage({ place }: Extract<PageSubject, { kind: 'contexts' 
     note: plural(nodes.length, 'history'),
     head: [
       sanitiseLine(
-        `${data.keys.label('open', 'page')} reads it; ${data.keys.label('page.switch', 'page')} tells what a compaction kept, else what the model saw`,
+        `${data.keys.label('open', 'page')} reads it; ${data.keys.label('page.switch', 'page')} shows what a compaction kept, else what the model saw`,
       ),
     ],
     columns: [

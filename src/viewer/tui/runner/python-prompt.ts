@@ -20,7 +20,7 @@ export async function promptAt(
   const { before } = session;
   const ran =
     before.length === 0 ? 'nothing runs before it' : `after call ${before.map(({ call }) => call).join(', ')}`;
-  write(`The state before the call, ${ran}. Each line runs all of it anew, and nothing is kept.`);
+  write(`The state before the call, ${ran}. Each line runs all of it again, and nothing is kept.`);
   write('%call shows the code of the call, %run runs it here; ^D leaves.');
   const isTerminal = (input as NodeJS.ReadStream).isTTY === true;
   const reader = createInterface({ input, output: isTerminal ? output : undefined, terminal: isTerminal });

@@ -116,7 +116,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       help:
         kind === 'chart'
           ? 'draws a number by step'
-          : 'tells how often a number has which value; a bar lists its rollouts',
+          : 'shows how often a number has each value; a bar lists its rollouts',
       check: (name) => (name === '' ? 'which number? :charts lists them' : problemOf(() => parseSort(name))),
       action: (name) => ({ type: 'page-open', subject: { kind, name } }),
       complete: (_name, _state, data) => [...NUMBER_FIELDS, ...FACT_FIELDS, ...[...data.dump.extras].map(valueName)],

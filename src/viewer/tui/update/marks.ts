@@ -74,7 +74,7 @@ function goTo(state: State, data: Data, letter: string, { place, generation, tur
   let next = samePlace(place, state.list.cursor) ? state : visit(state, data, place);
   if (turn !== null && !isReplaced)
     next = { ...next, transcript: { ...next.transcript, turn, top: { block: `t${turn}`, offset: 0 } } };
-  if (isReplaced) return saying(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);
+  if (isReplaced) return saying(next, `${name}: its file was rewritten, this is its sample ${record + 1} now`);
   return isListed || state.list.choice.filter === null
     ? next
     : saying(next, `${name}; the filter leaves it out of the list`);
