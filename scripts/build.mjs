@@ -76,7 +76,7 @@ const shared = {
   metafile: true,
   plugins: [fdirAlone, zodInEnglish],
   // They bring files that they look for beside themselves.
-  external: ['pyodide', 'bullmq', 'ioredis', 'node-sqlite3-wasm'],
+  external: ['pyodide', 'node-sqlite3-wasm'],
   // Python programs are imported as text.
   loader: { '.py': 'text' },
   define: { 'process.env.NODE_ENV': '"production"' },
@@ -84,6 +84,9 @@ const shared = {
   alias: {
     'react-devtools-core': join(root, 'scripts/empty-module.mjs'),
     ws: join(root, 'scripts/empty-module.mjs'),
+    // A faster decoder in C++, whose install script npm asks about; msgpackr has its own in JavaScript.
+    bullmq: join(root, 'node_modules/bullmq/dist/esm/index.js'),
+    'msgpackr-extract': join(root, 'scripts/empty-module.mjs'),
     // Ink measures like the painter does, without a regex that takes 0.1 s to compile.
     'string-width': join(root, 'src/core/text/string-width.ts'),
   },

@@ -1,13 +1,12 @@
 import type { Redis } from 'ioredis';
 import manifest from '../../package.json' with { type: 'json' };
-import { missingPart } from '../core/text/optional-part.ts';
 import { reasonOf } from '../core/text/problems.ts';
-import { errorCode, errorMessage } from '../core/text/thrown.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import { Refusals } from './refusals.ts';
 
 type BullMq = typeof import('bullmq');
 
-/** A Redis shared by processes, and BullMQ on top of it. Both packages are loaded on first use. */
+/** A Redis shared by processes, and BullMQ on top of it. Both packages are loaded on first use, from files of their own in the bundle. */
 export interface SharedRedis {
   redis: Redis;
   bullmq: BullMq;
@@ -43,8 +42,7 @@ export async function shareRedis(address: string, say: (message: string) => void
   const prefix = url.searchParams.get('prefix') ?? PREFIX;
   url.search = '';
   const name = `${url.protocol}//${url.host}${url.pathname}`;
-  const bullmq = await load('bullmq', () => import('bullmq'));
-  const { Redis } = await load('ioredis', () => import('ioredis'));
+  const { bullmq, Redis } = await import('./packages.ts');
   const redis = new Redis(url.href, {
     maxRetriesPerRequest: null,
     retryStrategy: () => AGAIN_MS,
@@ -107,15 +105,6 @@ export async function atMost(milliseconds: number, work: Promise<unknown> | unde
   });
   await Promise.race([work, limit]);
   clearTimeout(timer);
-}
-
-async function load<T>(part: 'bullmq' | 'ioredis', importing: () => Promise<T>): Promise<T> {
-  try {
-    return await importing();
-  } catch (error) {
-    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error(`--queue: ${missingPart(part)}`);
-  }
 }
 
 /** @param isRefused called once, early: whether waiting is useless */

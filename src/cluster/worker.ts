@@ -44,14 +44,25 @@ export interface WorkerOptions {
   share?: string | undefined;
   lockMs?: number;
   openers: Readonly<Record<RunKind, OpenRun>>;
+  /** Ends after so long without work. */
+  idleMs?: number | undefined;
+  /** Takes no more work after so long. */
+  mostMs?: number | undefined;
+  /** Gets a function that says how the worker is doing now. */
+  watch?: ((now: () => WorkerBeat) => void) | undefined;
   say: (message: string) => void;
   signal: AbortSignal;
 }
 
-/** Does the work of any run in a Redis until stopped. Work already started is finished. */
-export async function serveWorker(shared: SharedRedis, options: WorkerOptions): Promise<void> {
+/** Why a worker ended. */
+export type WorkerEnd = 'stopped' | 'idle' | 'time';
+
+/** Does the work of any run in a Redis until stopped, idle or out of time. Work already started is finished. */
+export async function serveWorker(shared: SharedRedis, options: WorkerOptions): Promise<WorkerEnd> {
   shareLimits((name, rateLimit) => new RedisLimiter(shared, name, rateLimit));
-  await new RunWorker(shared, options).serve();
+  const worker = new RunWorker(shared, options);
+  options.watch?.(() => worker.state());
+  return worker.serve();
 }
 
 interface Under {
@@ -71,6 +82,9 @@ class RunWorker {
   readonly #served = new Map<string, ServedRun>();
   readonly #refused = new Map<string, { why: string; at: number }>();
   readonly #ended: number[] = [];
+  readonly #began = performance.now();
+  /** When a job was last under way. */
+  #busy = this.#began;
 
   constructor(shared: SharedRedis, options: WorkerOptions) {
     this.#shared = shared;
@@ -95,18 +109,28 @@ class RunWorker {
     };
   }
 
-  async serve(): Promise<void> {
+  async serve(): Promise<WorkerEnd> {
     const { signal } = this.#options;
     await this.#beat();
     const beating = setInterval(() => void this.#beat(), BEAT_MS);
-    while (!signal.aborted) {
+    let end: WorkerEnd | null = null;
+    while (end === null) {
       // Without a Redis there is nothing to see, and no run is abandoned for that.
       if (this.#shared.redis.status === 'ready') await untilAborted(this.#look(), signal).catch(() => {});
       await pause(LOOK_MS, signal).catch(() => {});
+      end = signal.aborted ? 'stopped' : this.#whyOver(performance.now());
     }
     await Promise.all([...this.#served.values()].map((run) => run.close()));
     clearInterval(beating);
     if (this.#shared.redis.status === 'ready') await leave(this.#shared, this.#word.id).catch(() => {});
+    return end;
+  }
+
+  #whyOver(now: number): WorkerEnd | null {
+    const { idleMs = Number.POSITIVE_INFINITY, mostMs = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#under.size > 0) this.#busy = now;
+    if (now - this.#began >= mostMs) return 'time';
+    return now - this.#busy >= idleMs ? 'idle' : null;
   }
 
   async #look(): Promise<void> {
@@ -167,6 +191,7 @@ class RunWorker {
           throw new Error(errorMessage(error).slice(0, LONGEST_REASON));
         } finally {
           this.#under.delete(under);
+          this.#busy = performance.now();
         }
       },
       {
@@ -193,7 +218,7 @@ class RunWorker {
     return worker;
   }
 
-  async #beat(): Promise<void> {
+  state(): WorkerBeat {
     const now = Date.now();
     const old = this.#ended.findIndex((at) => at > now - 60_000);
     this.#ended.splice(0, old === -1 ? this.#ended.length : old);
@@ -210,8 +235,12 @@ class RunWorker {
     }
     const refused = [...this.#refused].map(([run, { why }]) => ({ run, why }));
     const word = { perMinute: this.#ended.length, runs: [...this.#served.keys()], refused, inFlight: under.length };
+    return { ...this.#word, ...word, stages, at: under.slice(0, MOST_LISTED) };
+  }
+
+  async #beat(): Promise<void> {
     const { refusals } = this.#shared;
-    await beat(this.#shared, { ...this.#word, ...word, stages, at: under.slice(0, MOST_LISTED) }).then(
+    await beat(this.#shared, this.state()).then(
       () => refusals.served(),
       (error) => isRefusal(error) && refusals.refused(error.message),
     );

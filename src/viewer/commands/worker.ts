@@ -1,5 +1,8 @@
+import type { Server } from 'node:http';
 import { Command } from 'commander';
+import type { WorkerEnd } from '../../cluster/worker.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import { type Listening, listening, serveMetrics, workerMetrics } from './metrics.ts';
 import { DONE, run, say } from './output.ts';
 import { leaveQueue } from './queue-flags.ts';
 import { positive } from './sandbox-flags.ts';
@@ -13,7 +16,14 @@ interface WorkerFlags {
   allowTools?: string;
   python?: string;
   share?: string;
+  idleExit?: number;
+  maxTime?: number;
+  metrics?: Listening;
 }
+
+/** Exit statuses that say why a worker ended; a signal's is 128 and its number. */
+const ENDS: Readonly<Record<WorkerEnd, number>> = { idle: DONE, time: 4, stopped: DONE };
+const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
 export function workerCommand(): Command {
   return new Command('worker')
@@ -32,9 +42,20 @@ export function workerCommand(): Command {
     )
     .option('--python <command>', 'the interpreter for these (python3)')
     .option('--share <dir>', 'a folder that producers see too, for texts that are too large for Redis')
+    .option('--idle-exit <seconds>', 'end after so long without work, with status 0', positive)
+    .option(
+      '--max-time <seconds>',
+      'take no more work after so long, finish what was begun, and end with status 4',
+      positive,
+    )
+    .option(
+      '--metrics <[host:]port>',
+      "the worker's state for Prometheus, on 127.0.0.1 unless a host is named",
+      listening,
+    )
     .addHelpText(
       'after',
-      "\nThe model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY, and is sent to --model-url (ROLLOUT_VIEWER_MODEL_URL) alone, never to an address that a run names; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
+      "\nSIGTERM and SIGINT let what was begun end (a second one does not); the status is then 143 or 130. The model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY, and is sent to --model-url (ROLLOUT_VIEWER_MODEL_URL) alone, never to an address that a run names; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
     )
     .action((flags: WorkerFlags) => run(() => work(flags)));
 }
@@ -42,6 +63,7 @@ export function workerCommand(): Command {
 /** Serves until interrupted. */
 async function work(flags: WorkerFlags): Promise<number> {
   const { queue, concurrency, modelUrl, sandbox, sandboxPython, allowTools, python, share } = flags;
+  const { idleExit, maxTime, metrics } = flags;
   const { shareRedis } = await import('../../cluster/redis.ts');
   const { serveWorker } = await import('../../cluster/worker.ts');
   const { rolloutsWork } = await import('../../cluster/rollouts-work.ts');
@@ -51,12 +73,15 @@ async function work(flags: WorkerFlags): Promise<number> {
   const shared = await shareRedis(queue, say).catch((error: Error) => {
     throw new UsageError(error.message);
   });
-  const interrupt = () => {
-    if (stop.signal.aborted) process.exit(130);
+  let status: number | null = null;
+  const interrupt = (name: keyof typeof NUMBERS) => {
+    if (status !== null) process.exit(status);
+    status = 128 + NUMBERS[name];
     say('ending once what is under way is done (once more: at once)');
     stop.abort();
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const opened: Server[] = [];
   say(`at ${shared.name}, ${concurrency} rollouts at once`);
   const model = modelUrl || process.env.ROLLOUT_VIEWER_MODEL_URL;
   const where = sandbox || process.env.SANDBOX_FUSION_ENDPOINT;
@@ -68,7 +93,7 @@ async function work(flags: WorkerFlags): Promise<number> {
   const apiKey = process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY;
   const here = { sandbox, python: sandboxPython };
   try {
-    await serveWorker(shared, {
+    const end = await serveWorker(shared, {
       concurrency,
       openers: {
         rollouts: rolloutsWork({ concurrency, own, allowTools, apiKey, say }),
@@ -76,11 +101,19 @@ async function work(flags: WorkerFlags): Promise<number> {
         scores: scoresWork({ concurrency, sandbox: here, allowTools, python }),
       },
       share,
+      idleMs: idleExit && idleExit * 1000,
+      mostMs: maxTime && maxTime * 1000,
+      watch: (now) => {
+        if (metrics === undefined) return;
+        opened.push(serveMetrics(metrics, () => workerMetrics(now(), shared.refusals.current), say));
+      },
       say,
       signal: stop.signal,
     });
+    if (end !== 'stopped') say(end === 'idle' ? `ended: ${idleExit} s without work` : `ended: ${maxTime} s are over`);
+    return status ?? ENDS[end];
   } finally {
+    for (const server of opened) server.close();
     await leaveQueue(shared);
   }
-  return DONE;
 }
