@@ -4,22 +4,26 @@ import { answerTree } from '../../analysis/compare/tree.ts';
 import { type ComparedTurn, compareTurns } from '../../analysis/compare/turns.ts';
 import { readFactRows } from '../../analysis/facts/fact-rows.ts';
 import { groupOfRecord } from '../../analysis/group-of-record.ts';
-import { runsReport } from '../../analysis/report/runs.ts';
+import { outcomeCounts, runsReport } from '../../analysis/report/runs.ts';
 import { treeReport } from '../../analysis/report/tree.ts';
 import { Dump } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import { groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { scoreText } from '../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
+import { CuratedSet, isSetName } from '../../replay/sets/curated-set.ts';
 import { runsPageFile, treePageFile } from './compare-html.ts';
 import { dumpOptions } from './dump-options.ts';
+import { setsPlace } from './export-source.ts';
 import { type FactsFlags, withTable } from './facts-of.ts';
 import { findRow } from './find-row.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { printReport } from './print-report.ts';
 import { filterOf } from './query-options.ts';
+import { selectRows } from './select-rows.ts';
 import { htmlForm } from './show-html.ts';
 
 export const compareCommand = (): Command =>
@@ -29,10 +33,13 @@ export const compareCommand = (): Command =>
         'two runs joined by prompt, two rollouts side by side, or one rollout with the others of its group as a tree',
       )
       .argument('<a>', 'a dump, or the locator of a rollout')
-      .argument('[b]', 'another one; none: the group of the rollout'),
+      .argument('[b]', 'another one; none: the group of the rollout')
+      .option('--set <name>', 'two runs: the prompts of this set; of the others only how many were won and lost'),
   ).action((a: string, b: string | undefined, flags: CompareFlags) => run(() => compare(a, b, flags)));
 
-type CompareFlags = FactsFlags;
+interface CompareFlags extends FactsFlags {
+  set?: string;
+}
 
 const isLocator = (text: string): boolean => /:\d+(?:\.\d+)?(?:#t\d+)?$/.test(text);
 
@@ -137,14 +144,34 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
   const dumps = [Dump.open([a], options), Dump.open([b], options)];
   try {
     const [first, second] = [await readFactRows(dumps[0]!, filter), await readFactRows(dumps[1]!, filter)];
-    const pairs = await compareRuns(first, second);
+    const all = await compareRuns(first, second);
+    const asked = flags.set === undefined ? null : await promptsOfSet(flags.set, flags);
+    const pairs = asked === null ? all : all.filter(({ key }) => asked.has(key));
     if (flags.html !== undefined && pairs.length > 0) {
       await runsPageFile(flags.html, [a, b], [first, second], pairs);
       return DONE;
     }
-    await printReport(runsReport([a, b], [first, second], pairs), flags);
+    const report = runsReport([a, b], [first, second], pairs);
+    const others = all.filter((pair) => !pairs.includes(pair));
+    const notes = asked === null ? [] : [`prompts outside of the set ${flags.set}: ${outcomeCounts(others)[0]}`];
+    await printReport({ ...report, notes: [...report.notes, ...notes] }, flags);
     return pairs.length === 0 ? ANSWER_IS_NO : DONE;
   } finally {
     for (const dump of dumps) dump.close();
   }
+}
+
+/** The keys of the prompts that a set holds, as `compareRuns` joins by them. @throws UsageError */
+async function promptsOfSet(name: string, flags: CompareFlags): Promise<Set<string>> {
+  const members = isSetName(name) ? new CuratedSet(name, setsPlace(flags.journal)).members() : null;
+  if (members === null || members.size === 0)
+    throw new UsageError(`--set ${name}: there is no such set, or it is empty`);
+  const keys = new Set<string>();
+  let gone = 0;
+  const missing = (): void => void gone++;
+  for await (const { row } of selectRows([...members.keys()], await dumpOptions(flags), null, undefined, missing)) {
+    if (row.rollout !== null) keys.add(groupKeyOf(row.rollout).prompt);
+  }
+  if (gone > 0) say(`--set ${name}: ${gone} of its rollouts are gone; their prompts are not compared`);
+  return keys;
 }

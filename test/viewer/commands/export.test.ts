@@ -177,6 +177,18 @@ describe('export', () => {
 });
 
 describe('a set', () => {
+  test('its prompts join two runs; of the others, what was won and lost is counted', async () => {
+    const { go, path } = workplace(DUMP);
+    const after = [line('What is 2+2?', '4', 1), line('What is 3+1?', '5', 0)].join('');
+    writeFileSync(path('after.jsonl'), after);
+    await go('set', 'hard', 'add', '1.jsonl:2');
+    const { stdout, stderr, code } = await go('compare', '1.jsonl', 'after.jsonl', '--set', 'hard');
+    expect(code).toBe(0);
+    expect(stdout + stderr).toContain('won 1, lost 0');
+    expect(stdout + stderr).toContain('prompts outside of the set hard: won 0, lost 1');
+    expect((await go('compare', '1.jsonl', 'after.jsonl', '--set', 'none')).code).toBe(2);
+  });
+
   test('keeps rollouts by filter and by hand, says what changed, and exports', async () => {
     const { go, path } = workplace(DUMP);
     expect((await go('set', 'hard', 'add', '1.jsonl', '--filter', 'score == 0', '--reason', 'wrong')).stdout).toBe(
