@@ -8,7 +8,7 @@
 """
 
 from ._program import NodeMissing
-from ._reading import ReadingFailed, Rollout, frame, ls, show
+from ._reading import ReadingFailed, Rollout, frame, ls, report, show
 from ._writer import Writer
 
-__all__ = ["NodeMissing", "ReadingFailed", "Rollout", "Writer", "frame", "ls", "show"]
+__all__ = ["NodeMissing", "ReadingFailed", "Rollout", "Writer", "frame", "ls", "report", "show"]

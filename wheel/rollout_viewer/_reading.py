@@ -6,12 +6,15 @@ import html
 import json
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from ._program import command
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+#: The value of a flag: True for a flag without one, a list for one that may stand several times.
+Flag = Union[None, bool, int, float, str, Sequence[str]]
 
 NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
@@ -33,29 +36,56 @@ class Rollout(Dict[str, Any]):
 
 
 def ls(
-    *paths: str, filter: Optional[str] = None, sort: Optional[str] = None, limit: Optional[int] = None
+    *paths: str,
+    filter: Optional[str] = None,
+    sort: Optional[str] = None,
+    limit: Optional[int] = None,
+    **reading: Flag,
 ) -> Iterator[Dict[str, Any]]:
-    """A dict a rollout, as `rollout-viewer ls --json` prints it; a record that cannot be read has `error`."""
-    flags: List[str] = []
-    for name, value in (("--filter", filter), ("--sort", sort), ("--limit", limit)):
-        if value is not None:
-            flags += [name, str(value)]
-    return _objects(["ls", "--json"] + flags + ["--"] + [str(path) for path in paths])
+    """A dict a rollout, as `rollout-viewer ls --json` prints it; a record that cannot be read has `error`.
+
+    Other keywords are flags of the command: chat_template="Qwen2.5", map=…, format=…, group_by=…, tokenizer=…."""
+    return _asked("ls", paths, {"filter": filter, "sort": sort, "limit": limit, **reading})
 
 
-def show(*locators: str) -> Iterator[Rollout]:
+def show(*locators: str, **reading: Flag) -> Iterator[Rollout]:
     """The rollouts that locators name (`3.jsonl:57`), whole: turns, calls, spans, loss mask, rewards."""
-    return (Rollout(one) for one in _objects(["show", "--json", "--"] + [str(one) for one in locators]))
+    return (Rollout(one) for one in _asked("show", locators, reading))
 
 
-def frame(*paths: str, filter: Optional[str] = None, sort: Optional[str] = None) -> "pandas.DataFrame":
-    """A pandas DataFrame, a row a rollout; the keys under `extras` are columns of their own."""
+def report(verb: str, *paths: str, **flags: Flag) -> "pandas.DataFrame":
+    """The rows of a report as a DataFrame: report("stats", "rollout_data", by="tool"); groups, movement, signal, labels and others alike."""
+    pandas = _pandas()
+    return pandas.DataFrame(list(_asked(verb, paths, flags)))
+
+
+def _pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
         raise ImportError("rollout_viewer.frame needs pandas: pip install pandas") from error
+    return pandas
+
+
+def _asked(verb: str, paths: Sequence[str], flags: Mapping[str, Flag]) -> Iterator[Dict[str, Any]]:
+    words: List[str] = []
+    for name, value in flags.items():
+        # The program itself refuses a flag that it does not have, by its name.
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            words.append(flag if one is True else "%s=%s" % (flag, one))
+    return _objects([verb, "--json"] + words + ["--"] + [str(path) for path in paths])
+
+
+def frame(
+    *paths: str, filter: Optional[str] = None, sort: Optional[str] = None, **reading: Flag
+) -> "pandas.DataFrame":
+    """A pandas DataFrame, a row a rollout; the keys under `extras` are columns of their own."""
+    pandas = _pandas()
     rows: List[Dict[str, Any]] = []
-    for row in ls(*paths, filter=filter, sort=sort):
+    for row in _asked("ls", paths, {"filter": filter, "sort": sort, **reading}):
         extras = row.pop("extras", None) or {}
         score = row.get("score")
         if isinstance(score, str):

@@ -109,6 +109,24 @@ describe('the module', () => {
     ]);
   });
 
+  test('flags of the commands are keywords, and one that a command does not have is refused by its name', async () => {
+    const { stdout, stderr } = await python(
+      'import sys, rollout_viewer as rv\n' +
+        'print(len(list(rv.ls(sys.argv[1], chat_template="Qwen2.5", no_cache=True, validation=["val"], limit=3))))\n' +
+        'try: list(rv.ls(sys.argv[1], nonsense="x"))\n' +
+        'except rv.ReadingFailed as error: print(error)\n' +
+        'try: rv.report("stats", sys.argv[1], by="tool")\n' +
+        'except ImportError as error: print(error)\n',
+      dump,
+    );
+    expect(stderr).toBe('');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      '3',
+      "error: unknown option '--nonsense=x'",
+      'rollout_viewer.frame needs pandas: pip install pandas',
+    ]);
+  });
+
   test('a frame has a row a rollout and a column an extra key', async () => {
     // As much of pandas as the module asks for.
     const pandas = directoryWith({
