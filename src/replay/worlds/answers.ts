@@ -19,6 +19,9 @@ const REFUSALS: readonly RegExp[] = [
   /Invalid `?(?:insert_line|view_range)/i,
 ];
 
+/** Where the lines of a file begin: they may hold any words. */
+const SHOWN = /^\[File: |^ *\d+[\t→:]|`cat -n`/m;
+
 const SUCCESS = /edited|updated|created successfully|undone successfully|Success|Applied|\[File: |cat -n|^\s*\d+[\t→]/;
 
 /** Compares a file tool's recorded answer with the new one. */
@@ -27,7 +30,8 @@ export function compareAnswers(recorded: string, answer: ToolAnswer, context: Co
   if (plain.verdict === 'same') return plain;
   if (!answer.ok) {
     const kind = REFUSALS.findIndex((one) => one.test(answer.text));
-    const isSame = kind !== -1 && REFUSALS.findIndex((one) => one.test(recorded)) === kind;
+    const words = recorded.split(SHOWN, 1).join();
+    const isSame = kind !== -1 && REFUSALS.findIndex((one) => one.test(words)) === kind;
     return isSame ? { verdict: 'normalised', rules: ['tool-wording'] } : DRIFT;
   }
   if (answer.isSet) return compareSets(recorded, answer.text);

@@ -27,6 +27,16 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 const failed = (text: string): ToolAnswer => ({ text, ok: false, shows: null });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** Of SWE-agent's windows; its searches are not among them. */
+export const WINDOW_TOOLS: ReadonlySet<string> = new Set([
+  'open',
+  'goto',
+  'scroll_up',
+  'scroll_down',
+  'create',
+  'edit',
+]);
+
 /** Agents' tools that read and write files themselves, run in a world. They keep the state that an agent's own process would. */
 export class FileTools {
   readonly #world: LiveWorld;

@@ -8,7 +8,7 @@ import { type ChangedPath, namesIn } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
 import { compareAnswers } from './answers.ts';
 import { asksForChance, compareTexts, type WorldComparison, type WorldRule } from './compare.ts';
-import { FileTools } from './file-tools.ts';
+import { FileTools, WINDOW_TOOLS } from './file-tools.ts';
 import type { RolloutPlan } from './world-plan.ts';
 
 export type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
@@ -181,6 +181,14 @@ async function runAction(
     if (action.isInput)
       return { ...head, verdict: 'skipped', reason: 'input to a program that ran then: not replayable' };
     return runShell(recorded, world, plan, network);
+  }
+  if (action.kind === 'window' && !WINDOW_TOOLS.has(action.verb)) {
+    const reads = /^(?:find|search)_/.test(action.verb);
+    return {
+      ...head,
+      verdict: reads ? 'skipped' : 'infra',
+      reason: `${action.verb} of SWE-agent is not run here${reads ? ': it changes nothing' : ', and what it writes is missing'}`,
+    };
   }
   const began = performance.now();
   const answer = await tools.run(action, plan.workdir.path, result);

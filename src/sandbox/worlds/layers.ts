@@ -246,7 +246,8 @@ export class LayerWriter {
     shown: (path: string) => readonly string[] | null,
   ): LayerRecord {
     const upper = join(this.#live, 'up');
-    const now = this.#tree.changed(upper, shown, this.#before);
+    const bare = new Set(namesIn(join(this.#live, 'bare')).map((name) => `/${name}`));
+    const now = this.#tree.changed(upper, shown, this.#before, bare);
     const record: LayerRecord = { id, parent, ...told, changed: [], same: [], lost: [], bytes: 0, kept: [] };
     for (const [path, entry] of now)
       if (JSON.stringify(this.#changed.get(path)) !== JSON.stringify(entry)) record.changed.push(entry);

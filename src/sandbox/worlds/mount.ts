@@ -28,7 +28,7 @@ const linked = (path: string, name: string): string => `ln -sfn ${shellQuoted(pa
 
 /**
  * This machine's root contains its own mounts, so no overlay can cover all of it: each of its folders gets one.
- * Mount points of the machine stay empty.
+ * A folder that another file system is mounted below cannot be covered: it begins empty, and `bare` names it.
  */
 const mountHost = (layers: readonly string[]): string => `${layers.length === 0 ? '' : copyLayers(layers)}
 for d in /*; do
@@ -38,7 +38,11 @@ elif [ -d "$d" ]; then
   mkdir -p "root/$n" "up/$n" "work/$n"; chmod --reference="$d" "up/$n"
   l=; for k in ${layers.map((_, i) => i).join(' ')}; do [ -d "part/$k/$n" ] && l="$l\${l:+:}part/$k/$n"; done
   case $n in proc|dev|sys|run) ;; *)
-    mount -t overlay overlay -o "lowerdir=$l\${l:+:}$d,upperdir=up/$n,workdir=work/$n,userxattr" "root/$n" 2>/dev/null || { rmdir "up/$n"; [ -z "$l" ] || { echo "the layers of $d cannot be mounted" >&2; exit 92; }; } ;;
+    mount -t overlay overlay -o "lowerdir=$l\${l:+:}$d,upperdir=up/$n,workdir=work/$n,userxattr" "root/$n" 2>/dev/null || {
+      mkdir -p bare && : > "bare/$n" || exit 91
+      if [ -n "$l" ]; then mount -t overlay overlay -o "lowerdir=$l,upperdir=up/$n,workdir=work/$n,userxattr" "root/$n" || exit 92
+      else mount --bind "up/$n" "root/$n" || exit 92; fi
+    } ;;
   esac
 fi
 done`;

@@ -111,6 +111,8 @@ interface Walk {
   /** The names that differed before, by folder. */
   below: ReadonlyMap<string, readonly string[]>;
   found: Map<string, ChangedPath>;
+  /** Folders at the top that begin empty, whatever the image has there. */
+  bare: ReadonlySet<string>;
   isInImage: boolean;
 }
 
@@ -136,6 +138,7 @@ export class Tree {
     upper: string,
     shown: (path: string) => readonly string[] | null,
     before: ReadonlyMap<string, ChangedPath> = new Map(),
+    bare: ReadonlySet<string> = new Set(),
   ): Map<string, ChangedPath> {
     this.#left = MOST_HASHED;
     const found = new Map(before);
@@ -146,12 +149,12 @@ export class Tree {
       if (names === undefined) below.set(path.slice(0, at), [path.slice(at + 1)]);
       else names.push(path.slice(at + 1));
     }
-    this.#walk('', { upper, shown, below, found, isInImage: true });
+    this.#walk('', { upper, shown, below, found, bare, isInImage: true });
     return found;
   }
 
   #walk(at: string, walk: Walk): void {
-    const { upper, shown, below, found, isInImage } = walk;
+    const { upper, shown, below, found, bare, isInImage } = walk;
     const mine = namesIn(join(upper, at === '' ? '.' : `.${at}`));
     for (const name of mine) {
       const path = `${at}/${name}`;
@@ -172,7 +175,7 @@ export class Tree {
       else if (typeOf(old) !== type || (old.mode & 0o7777) !== (stats.mode & 0o7777) || this.#differs(path, old, entry))
         found.set(path, { ...entry, change: 'modified' });
       else found.delete(path);
-      const isFolderOfImage = old?.isDirectory() === true;
+      const isFolderOfImage = old?.isDirectory() === true && !bare.has(path);
       if (type !== 'dir') {
         for (const one of below.get(path) ?? []) this.#forget(`${path}/${one}`, walk);
         if (isFolderOfImage) this.#goneBelow(path, found);

@@ -78,7 +78,7 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
   }
   if (flags.bisect !== undefined) return isFound ? DONE : ANSWER_IS_NO;
   if (flags.table === true) await printDrift(table, flags.json === true);
-  if (!flags.json) say(tallyText(tally));
+  if (!flags.json && tally.size > 0) say(tallyText(tally));
   if (tally.size === 0 && flags.exec !== false) say(`${args.join(' ')}: no call to run`);
   if (tally.size === 1 && tally.has('infra')) return USAGE;
   const isOther = tally.has('drift') || tally.has('flaky');

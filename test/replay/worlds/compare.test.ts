@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { compareAnswers } from '../../../src/replay/worlds/answers.ts';
 import { compareTexts } from '../../../src/replay/worlds/compare.ts';
 
 const NOW = Date.parse('2026-11-23T08:00:00Z');
@@ -47,5 +48,16 @@ describe('a recorded output against a new one', () => {
     expect(verdict(cut(100), fresh)).toBe('same');
     expect(verdict(cut(180), fresh)).toBe('drift');
     expect(verdict(cut(100, 'd'), fresh)).toBe('drift');
+  });
+});
+
+describe('an answer of a tool', () => {
+  const refused = { text: 'Error: File setup.py not found', ok: false, shows: null };
+  it('that shows a file is not the refusal whose words the file holds', () => {
+    const shown = '[File: /w/setup.py (2 lines total)]\n1:import re\n2:raise E("version not found")';
+    expect(compareAnswers(shown, refused, { command: 'open', now: 0 }).verdict).toBe('drift');
+    expect(compareAnswers('Error: File `setup.py` not found.', refused, { command: 'open', now: 0 }).verdict).toBe(
+      'normalised',
+    );
   });
 });

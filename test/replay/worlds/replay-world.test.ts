@@ -148,6 +148,15 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect([existsSync(join(folder, 'd')), existsSync(join(folder, 'new'))]).toEqual([true, false]);
   });
 
+  it("does not call SWE-agent's searches drift: it does not run them", async () => {
+    const { words, outcomes } = await run([
+      ['find_file', { action: 'find_file a.py' }, 'Found 1 matches'],
+      bash('true', ''),
+    ]);
+    expect(words).toEqual(['skipped', 'same']);
+    expect(outcomes[0]?.reason).toContain('find_file of SWE-agent is not run here');
+  });
+
   it('a run from the middle writes layers that hold all of the state', async () => {
     const calls = [
       bash('mkdir -p /tmp/rvw/d; echo 1 > /tmp/rvw/d/a; echo 2 > /tmp/rvw/b; rm -rf /tmp/rvw/none', ''),
