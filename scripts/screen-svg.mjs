@@ -1,6 +1,16 @@
 // The cells of a terminal as a picture.
 
 const PALETTE = ['#45475a', '#f38ba8', '#a6e3a1', '#f9e2af', '#89b4fa', '#cba6f7', '#94e2d5', '#bac2de'];
+
+/** A colour of the terminal's 256: sixteen of the palette, a cube of 6 × 6 × 6, and greys. */
+function colourOf(index) {
+  if (index < 16) return PALETTE[index % 8];
+  const hex = (level) => level.toString(16).padStart(2, '0');
+  if (index >= 232) return `#${hex(8 + 10 * (index - 232)).repeat(3)}`;
+  const cube = index - 16;
+  const level = (step) => hex(step === 0 ? 0 : 55 + 40 * step);
+  return `#${level(Math.floor(cube / 36))}${level(Math.floor(cube / 6) % 6)}${level(cube % 6)}`;
+}
 const [CELL, LINE, BASELINE] = [8.43, 18, 13];
 const inXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
 const at = (column) => (column * CELL).toFixed(1);
@@ -61,8 +71,8 @@ function* cellsOf(terminal, y) {
   for (let x = 0; x < terminal.cols; x++) {
     const cell = row.getCell(x);
     if (cell.getWidth() === 0) continue;
-    const colour = cell.isFgDefault() ? '#cdd6f4' : PALETTE[cell.getFgColor() % 8];
-    const back = cell.isBgDefault() ? '' : PALETTE[cell.getBgColor() % 8];
+    const colour = cell.isFgDefault() ? '#cdd6f4' : colourOf(cell.getFgColor());
+    const back = cell.isBgDefault() ? '' : colourOf(cell.getBgColor());
     const look = `fill="${colour}"${cell.isBold() ? ' font-weight="bold"' : ''}${cell.isDim() ? ' opacity="0.6"' : ''}`;
     yield { x, cells: cell.getWidth(), text: cell.getChars() || ' ', look, back };
   }

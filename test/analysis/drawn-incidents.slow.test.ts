@@ -35,7 +35,10 @@ test.each(RUNS)('run %i: %j, each a sentence among the first five with its step'
   if (wanted.length === 0) expect(said).toEqual([]);
   for (const { trouble, step, sign } of troubles)
     expect(
-      found.slice(0, 5).some((one) => sign.test(one.sentence) && Math.abs(one.step - step) <= 2),
+      // The first rollouts of a slow growth are few.
+      found
+        .slice(0, 5)
+        .some((one) => sign.test(one.sentence) && Math.abs(one.step - step) <= (trouble.startsWith('growing') ? 4 : 2)),
       `${trouble} at ${step} in ${JSON.stringify(said, null, 1)}`,
     ).toBe(true);
 });

@@ -169,6 +169,8 @@ function incidentOf(cluster: readonly Movement[], context: Context): Incident {
   const family = familyOf(lead);
   const own = cluster.filter((movement) => familyOf(movement) === family);
   const others = cluster.filter((movement) => familyOf(movement) !== family);
+  // A share shows its first rollouts; a mean hides them in its noise.
+  const dated = own.find(({ name }) => isShareName(name)) ?? lead;
   const shift = movesScore(lead, context)
     ? signalShift(context.facts, context.rows, context.at, sinceOf(lead, context), family !== 'signal')
     : [];
@@ -179,7 +181,7 @@ function incidentOf(cluster: readonly Movement[], context: Context): Incident {
     tool: family === 'tools' ? failingTool(context.facts, own) : null,
   };
   return {
-    step: lead.since ?? lead.change.step,
+    step: dated.since ?? lead.change.step,
     family,
     sentence: sentenceOf(wording),
     consequences: [

@@ -8,7 +8,7 @@ import { FACTS } from '../../core/rollout/facts.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { numberText, scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import type { Style } from './theme.ts';
+import { type Style, scaleStyle } from './theme.ts';
 
 /** The values of a row; undefined = not known yet. */
 export interface ListRow {
@@ -61,6 +61,8 @@ export interface ListShape {
   score: number;
   /** Some scores have four decimals. */
   areLong: boolean;
+  /** The lowest and the highest score; null without scores. */
+  range: { low: number; high: number } | null;
   /** Sanitised names without duplicates. */
   streams: readonly string[];
 }
@@ -118,7 +120,7 @@ function streamText(streams: readonly string[], stream: string, width: number): 
 const DECIMALS_2 = /^-?\d+\.\d\d$/;
 
 /** Columns that every rollout fills, in order. */
-export function ownColumns({ step, sample, score, areLong, streams }: ListShape): Column[] {
+export function ownColumns({ step, sample, score, areLong, range, streams }: ListShape): Column[] {
   const longest = Math.max(1, ...streams.map(cellWidth));
   const prefix = Math.max(1, ...streams.map((stream) => shortest(streams, stream)));
   const column = (
@@ -164,6 +166,7 @@ export function ownColumns({ step, sample, score, areLong, streams }: ListShape)
         const text = scoreText(row.score);
         return areLong && DECIMALS_2.test(text) && text.length + 2 <= width ? `${text}  ` : text;
       },
+      style: (row) => (row.score == null || range === null ? 'plain' : scaleStyle(row.score, range.low, range.high)),
     }),
     ...FACTS.map(({ name, title, words }, i) =>
       column(name, title, Math.max(5, cellWidth(title), ...(words ?? []).map(cellWidth)), {

@@ -1,6 +1,11 @@
+/** From the lowest value of a run to its highest: orange to blue, which eyes that confuse red and green tell apart. */
+const SCALE = ['lowest', 'low', 'middle', 'high', 'highest'] as const;
+/** The same as cells of a heat map. */
+const HEAT = ['heat lowest', 'heat low', 'heat middle', 'heat high', 'heat highest'] as const;
+
 /**
- * Colours by meaning. All are among the terminal's sixteen, so the user's light or dark palette stays readable; nothing depends on colour
- * alone.
+ * Colours by meaning. All but the scales are among the terminal's sixteen, so the user's light or dark palette stays readable; nothing
+ * depends on colour alone.
  */
 const STYLES = [
   /** Unstyled text. */
@@ -28,6 +33,8 @@ const STYLES = [
   'key',
   'string',
   'number',
+  ...SCALE,
+  ...HEAT,
 ] as const;
 
 export type Style = (typeof STYLES)[number];
@@ -52,7 +59,43 @@ export const COLOURS: Theme = {
   key: '34',
   string: '32',
   number: '35',
+  lowest: '33',
+  low: '33',
+  middle: '',
+  high: '34',
+  highest: '34',
+  'heat lowest': '30;43',
+  'heat low': '33',
+  'heat middle': '',
+  'heat high': '34',
+  'heat highest': '97;44',
 };
+
+/** Of medium lightness, so that they are readable on black and on white. */
+const SCALES_OF_256: Partial<Theme> = {
+  lowest: '38;5;166',
+  low: '38;5;137',
+  middle: '',
+  high: '38;5;67',
+  highest: '38;5;33',
+  'heat lowest': '38;5;231;48;5;130',
+  'heat low': '38;5;231;48;5;95',
+  'heat middle': '38;5;231;48;5;240',
+  'heat high': '38;5;231;48;5;60',
+  'heat highest': '38;5;231;48;5;25',
+};
+
+/** The place of a value between the lowest and the highest of its run; plain if all are the same. */
+export const scaleStyle = (value: number, low: number, high: number): Style =>
+  placeIn(SCALE, value, low, high) ?? 'plain';
+export const heatStyle = (value: number, low: number, high: number): Style =>
+  placeIn(HEAT, value, low, high) ?? 'plain';
+
+function placeIn(scale: readonly Style[], value: number, low: number, high: number): Style | undefined {
+  if (!(high > low)) return undefined;
+  const share = Math.min(1, Math.max(0, (value - low) / (high - low)));
+  return scale[Math.min(scale.length - 1, Math.floor(share * scale.length))];
+}
 
 /** For NO_COLOR: only weight, underline and reverse video. */
 export const MONO: Theme = {
@@ -72,17 +115,33 @@ export const MONO: Theme = {
   key: '1',
   string: '',
   number: '',
+  lowest: '2',
+  low: '',
+  middle: '',
+  high: '',
+  highest: '1',
+  'heat lowest': '2',
+  'heat low': '',
+  'heat middle': '',
+  'heat high': '1',
+  'heat highest': '7',
 };
 
-/** The same, faint: for the pane without focus. Weight is dropped, because some terminals cannot combine bold and faint. */
+/** The same without weight: for the pane without focus. Faint text would be unreadable on white. */
 export function dimmed(theme: Theme): Theme {
-  const faint = (codes: string): string => (codes === '' || codes === '1' || codes === '2' ? '2' : `2;${codes}`);
-  return Object.fromEntries(Object.entries(theme).map(([style, codes]) => [style, faint(codes)])) as Theme;
+  const light = (codes: string): string =>
+    codes
+      .split(';')
+      .filter((code) => code !== '1')
+      .join(';');
+  return Object.fromEntries(Object.entries(theme).map(([style, codes]) => [style, light(codes)])) as Theme;
 }
 
 /** NO_COLOR (set and not empty) overrides everything else in the environment; TERM=dumb has no colours. */
 export function themeFor(env: Record<string, string | undefined>): Theme {
-  return env.NO_COLOR || env.TERM === 'dumb' ? MONO : COLOURS;
+  if (env.NO_COLOR || env.TERM === 'dumb') return MONO;
+  const has256 = /256col|direct/.test(env.TERM ?? '') || /truecolor|24bit/.test(env.COLORTERM ?? '');
+  return has256 ? { ...COLOURS, ...SCALES_OF_256 } : COLOURS;
 }
 
 /** The text in its style, reset after it. */

@@ -36,7 +36,7 @@ const row: ListRow = {
   arriving: false,
   value: (name) => (name === 'acc' ? 0.25 : name === 'later' ? NOT_KNOWN : undefined),
 };
-const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, areLong: false, streams });
+const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, areLong: false, range: null, streams });
 const unmarked = { here: false, focused: false, mark: '', fresh: false, read: false };
 
 describe('columns of the list', () => {

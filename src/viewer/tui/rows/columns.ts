@@ -33,17 +33,28 @@ export function listShapeOf(dump: Dump): ListShape {
   }
   let score = 0;
   let areLong = false;
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const measure = (text: string): boolean => {
     score = Math.max(score, text.length);
     return /\.\d{4}$/.test(text);
   };
   for (let i = 0; i < files.length; i += Math.ceil(files.length / SAMPLED_FILES)) {
     const file = files[i]!;
-    for (let record = 0; record < file.count; record += Math.ceil(file.count / SAMPLED_SCORES))
-      areLong = measure(scoreText(file.score(record))) || areLong;
+    for (let record = 0; record < file.count; record += Math.ceil(file.count / SAMPLED_SCORES)) {
+      const value = file.score(record);
+      areLong = measure(scoreText(value)) || areLong;
+      if (value != null && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    }
   }
   const streams = [...new Set(files.map((file) => sanitiseLine(file.stream)))];
-  return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), areLong, streams };
+  return {
+    step: Math.min(MAX_STEP, step),
+    sample,
+    score: Math.min(MAX_SCORE, score),
+    areLong,
+    range: high >= low ? { low, high } : null,
+    streams,
+  };
 }
 
 /** Facts shown as columns by default. */

@@ -310,6 +310,7 @@ export class DumpData implements StoredAnswers {
         sample: Math.max(before.sample, found.sample),
         score: Math.max(before.score, found.score),
         areLong: before.areLong || found.areLong,
+        range: found.range,
         streams: found.streams,
       };
       const columns = allColumns(this.#shape, extras, isShownByReplay);
