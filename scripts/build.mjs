@@ -107,7 +107,12 @@ const workers = globSync('src/*/workers/*.ts', { cwd: root, absolute: true });
 const alone = workers.filter((file) => basename(file, '.ts') === ALONE);
 
 /** The library's entries, by their export names in package.json. */
-const LIBRARY = { engine: 'engine/library', sandbox: 'sandbox/library', session: 'sandbox/session-library' };
+const LIBRARY = {
+  engine: 'engine/library',
+  record: 'engine/record/library',
+  sandbox: 'sandbox/library',
+  session: 'sandbox/session-library',
+};
 const program = {
   ...split,
   absWorkingDir: root,

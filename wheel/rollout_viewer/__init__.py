@@ -9,6 +9,18 @@
 
 from ._program import NodeMissing
 from ._reading import ReadingFailed, Rollout, frame, ls, report, show
+from ._recording import Recording, record
 from ._writer import Writer
 
-__all__ = ["NodeMissing", "ReadingFailed", "Rollout", "Writer", "frame", "ls", "report", "show"]
+__all__ = [
+    "NodeMissing",
+    "ReadingFailed",
+    "Recording",
+    "Rollout",
+    "Writer",
+    "frame",
+    "ls",
+    "record",
+    "report",
+    "show",
+]
