@@ -44,6 +44,7 @@ const ONCE = {
   'zstddec-stream': 'zstddec/stream',
   'hyparquet-compressors': 'hyparquet-compressors',
   yaml: 'yaml',
+  re2js: 're2js',
   jinja: '@huggingface/jinja',
   grammars: './src/viewer/present/transcript/grammars.ts',
 };
