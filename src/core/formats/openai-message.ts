@@ -20,13 +20,16 @@ export function chatMessage(message: JsonObject, at: string): FoundMessage {
   const said = role === 'function_call' ? parsed(texts.at(-1)!.text) : undefined;
   const calls = isJsonObject(said) ? [{ ...messageCall(said), raw: texts.at(-1)!.text }] : callsOf(message);
   const outcome = role === 'tool' ? outcomeIn(message, message.extra, message.metadata, message.artifact) : undefined;
+  const answers = idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id);
   return {
     role,
     texts,
     ...(outcome === undefined ? {} : { outcome }),
     ...(calls.length > 0 ? { calls } : {}),
     ...(isJsonObject(said) ? { isCallText: true } : {}),
-    answers: idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id),
+    answers,
+    // An environment that has no role for results writes them as the user, with the call's id.
+    ...(role === 'user' && answers !== null ? { isResult: true } : {}),
   };
 }
 

@@ -15,6 +15,8 @@ export function endedByText(response: readonly Turn[], endToken: string | null =
     return { how: 'unclosed_think', evidence: 'the text ends inside of its reasoning' };
   const broken = brokenWord(last.text);
   if (broken !== null) return { how: 'mid_word', evidence: `the text ends in "…${broken}"` };
+  const open = openEnd(last.text);
+  if (open !== null) return { how: 'mid_word', evidence: open };
   return { how: 'unknown', evidence: 'nothing recorded says how it ended' };
 }
 
@@ -42,3 +44,25 @@ function brokenWord(text: string): string | null {
   if (line.length < PROSE || line.trimEnd() !== line || !BREAKS_OFF.test(line)) return null;
   return line.slice(-20).replace(/^\S*\s/, '');
 }
+
+/** A word that no sentence ends with. */
+const LEADS_ON = /(?:\S+\s+){3,}(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their)$/i;
+/** What no line of code ends with. */
+const CODE_LEADS_ON = /(?:[,([{=+*/\\]|\b(?:return|def|class|import|from|if|elif|while|for|in|and|or|not|lambda))$/;
+const LATEX = [
+  ['\\[', '\\]'],
+  ['\\(', '\\)'],
+] as const;
+
+/** Why a text that is no long line breaks off: inside of code or a formula, or after a word that leads on. */
+function openEnd(text: string): string | null {
+  if (text.trimEnd() !== text) return null;
+  const end = text.slice(-MAX_TAIL);
+  if ((text.match(/^[ \t]*```/gm)?.length ?? 0) % 2 === 1)
+    return CODE_LEADS_ON.test(end) ? 'the text ends inside of a line of code' : null;
+  const opened = LATEX.some(([open, close]) => text.lastIndexOf(open) > text.lastIndexOf(close));
+  if (opened) return 'the text ends inside of a formula';
+  return LEADS_ON.test(end) ? `the text ends in "…${end.slice(end.lastIndexOf(' ') + 1)}"` : null;
+}
+
+const MAX_TAIL = 400;

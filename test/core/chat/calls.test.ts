@@ -100,6 +100,8 @@ describe('calls in a turn', () => {
       [['f', { a: '1', b: 'x\ny' }, null]],
     ],
     ['<tool_call>\n<function=>\n</function>\n</tool_call>', [[null, null, '<function=> has no name']]],
+    ['<tool_call>\n<function=f\n</function>\n</tool_call>', [['f', null, '<function=NAME has no >']]],
+    ['<|tool_call>call:f{ü:1,größe:<|"|>x<|"|>}<tool_call|>', [['f', { ü: 1, größe: 'x' }, null]]],
     [
       '<tool_call>f\n<arg_key>a</arg_key><arg_value>1</arg_value><arg_key>b</arg_key><arg_value>x y</arg_value></tool_call>',
       [['f', { a: 1, b: 'x y' }, null]],

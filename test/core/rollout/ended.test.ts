@@ -73,6 +73,13 @@ describe('without one, the text', () => {
     ['prose with its point', [turn(`${prose}.`)], null, 'unknown'],
     ['prose with a blank at its end', [turn(`${prose} `)], null, 'unknown'],
     ['a line that is too short to be prose', [turn(`${prose}.\nand so`)], null, 'unknown'],
+    ['a short line that ends in a word that leads on', [turn('The reason is that the')], null, 'mid_word'],
+    ['a short line that ends in any other word', [turn('The reason is that he')], null, 'unknown'],
+    ['a line of code that breaks off', [turn('So:\n```python\ndef f(x):\n    return')], null, 'mid_word'],
+    ['code without its last fence, which a stop word may be', [turn('So:\n```python\nprint(1)')], null, 'unknown'],
+    ['code with its fences', [turn('```python\nprint(1)\n```')], null, 'unknown'],
+    ['a formula that breaks off', [turn('We get \\[ \\frac{1}{2} + 1')], null, 'mid_word'],
+    ['a formula with its end', [turn('We get \\[ 1 \\]')], null, 'unknown'],
   ])('%s', (_, response, endToken, how) => {
     expect(endedByText(response, endToken).how).toBe(how);
   });

@@ -145,8 +145,8 @@ function gemmaCall(raw: string): ReadCall {
       i % 2 === 1
         ? JSON.stringify(part)
         : part
-            .replace(/([{,]\s*)([A-Za-z_][\w.-]*)\s*:/g, '$1"$2":')
-            .replace(/(:\s*)([A-Za-z_][^,{}[\]"]*)/g, bareWord),
+            .replace(/([{,]\s*)([\p{L}_][\p{L}\p{N}_.-]*)\s*:/gu, '$1"$2":')
+            .replace(/(:\s*)([\p{L}_][^,{}[\]"]*)/gu, bareWord),
     )
     .join('');
   const read = callJsonOf(json);

@@ -75,9 +75,10 @@ const functionsXml = (body: string, typeOf: TypeOf): ReadCall[] =>
 
 /** `<function=NAME><parameter=KEY>VALUE</parameter></function>`; a value has lines to itself, or is inline. */
 function functionXml(body: string, typeOf: TypeOf): ReadCall {
-  const open = /<function=([^>\n]*)>?/.exec(body);
+  const open = /<function=([^>\n]*)(>?)/.exec(body);
   if (open === null) return failedCall('no <function=NAME>');
   const name = open[1]!.trim();
+  if (open[2] === '') return failedCall('<function=NAME has no >', name === '' ? undefined : name);
   if (name === '') return failedCall('<function=> has no name');
   const end = body.lastIndexOf('</function>');
   const inner = body.slice(open.index + open[0].length, end === -1 ? body.length : end);
