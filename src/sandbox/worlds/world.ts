@@ -92,12 +92,13 @@ export class LiveWorld {
   }
 
   /** Runs our own script in the world's files, with its own umask and directory. */
-  async help(script: string, timeLimit = 30): Promise<WorldRun> {
+  async help(script: string, timeLimit = 30, isFirstTry = true): Promise<WorldRun> {
     if (this.#child === null) await this.#restart();
     const mark = newMark();
     const run = await this.#send(helperText(script, mark), mark, timeLimit);
     if (run.ended || run.timedOut) await this.#restart();
-    return run;
+    // A limit that an earlier command went over was seen only now.
+    return run.excess !== null && isFirstTry ? this.help(script, timeLimit, false) : run;
   }
 
   /** The bytes of a file; null if there is no readable one. */

@@ -9,7 +9,7 @@ import type { Attack } from './attack-table.ts';
 const SECRET = 'a-secret-of-this-machine';
 const LIMITS = { memoryMb: 400, processes: 60, diskMb: 120 };
 const LIST =
-  "export PATH=/bin; ulimit -v unlimited 2>/dev/null; cd /work && find . ! -name . -printf '%y %m %s %l %P\\0' | sort -z | tr '\\0' '\\n'";
+  "export PATH=/bin; ulimit -v unlimited 2>/dev/null; cd /work && find . ! -name . \\( -type d -printf '%y %m %P\\0' -o -printf '%y %m %s %l %P\\0' \\) | sort -z | tr '\\0' '\\n'";
 
 /** What an attack achieved: empty if nothing that it must not. */
 export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string): Promise<string[]> {
