@@ -8,13 +8,13 @@ import { locatorText, type Report, type ReportColumn } from './report.ts';
 /** The prefix of the keys of step columns. */
 export const CELLS = 'cells.';
 
-/** Cells for `.25` and `-.5`: there are many steps. */
+/** Cells for `.25` and `1`: there are many steps. */
 const NARROW = 3;
 
 /** The mean of each prompt in each step. */
 export function matrixReport(facts: FactRows, { steps, rows }: Matrix): Report<MatrixRow> {
   const firstOf = ({ cells }: MatrixRow) => facts.place(cells[0]?.rows[0] ?? 0);
-  const isNarrow = rows.every(({ cells }) => cells.every(({ mean }) => mean === null || Math.abs(mean) <= 1));
+  const isNarrow = rows.every(({ cells }) => cells.every(({ mean }) => mean === null || (mean >= 0 && mean <= 1)));
   return {
     title: `mean scores of ${plural(rows.length, 'prompt')} in ${plural(steps.length, 'step')}`,
     columns: [
