@@ -1,7 +1,13 @@
-import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../../../core/text/thrown.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 const BUFFER = 1 << 20;
+
+/** A process number means nothing on another machine that shares the folder. */
+const HOST = hostname().replace(/[^\w.]/g, '_');
 
 /** A file that appears whole or not at all: it is written next to its destination and renamed at the end. */
 export class WholeFile {
@@ -17,7 +23,8 @@ export class WholeFile {
   /** @throws the system's error if the folder takes no file */
   constructor(path: string) {
     this.path = path;
-    this.part = `${path}.${process.pid}.part`;
+    removeLeftovers(path);
+    this.part = `${path}.${HOST}-${process.pid}.part`;
     this.fd = openSync(this.part, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o666);
   }
 
@@ -62,5 +69,37 @@ export class WholeFile {
     } catch {
       // Already renamed, or somebody removed it.
     }
+  }
+}
+
+/** Removes the parts of a file that killed processes of this machine left behind. */
+function removeLeftovers(path: string): void {
+  const before = `${basename(path)}.${HOST}-`;
+  for (const name of namesIn(dirname(path))) {
+    if (!name.startsWith(before)) continue;
+    const [, pid] = /^(\d+)\.part$/.exec(name.slice(before.length)) ?? [];
+    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    try {
+      unlinkSync(join(dirname(path), name));
+    } catch {
+      // Another run removed it first, or the folder belongs to somebody else.
+    }
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
   }
 }
