@@ -26,6 +26,7 @@ export function matrixReport(facts: FactRows, { steps, rows }: Matrix): Report<M
         meaning: 'the prompt, by the first rollout that has it',
         identifies: true,
         width: 18,
+        grows: true,
         value: firstOf,
       },
       {
