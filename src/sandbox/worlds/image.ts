@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { namesIn, statOf } from './tree.ts';
@@ -15,7 +15,7 @@ export interface WorldImage {
   hostname: string | null;
   env: Readonly<Record<string, string>>;
   workdir: string | null;
-  /** Directories of this machine that its world must not see. */
+  /** Directories and files of this machine that its world must not see. */
   hidden: readonly string[];
 }
 
@@ -28,6 +28,10 @@ const SECRETS = [
   '.docker',
   '.config',
   '.netrc',
+  '.git-credentials',
+  '.npmrc',
+  '.pypirc',
+  '.pgpass',
   '.azure',
   '.password-store',
   '.local/state',
@@ -55,10 +59,10 @@ export function rootfsImage(folder: string, name = `rootfs:${folder}`): WorldIma
 }
 
 /** This machine's root, with a home's keys hidden. */
-export function hostImage(): WorldImage {
-  const hidden = SECRETS.map((name) => join(homedir(), name)).filter(
-    (path) => existsSync(path) && statSync(path).isDirectory(),
-  );
+export function hostImage(home = homedir()): WorldImage {
+  const hidden = SECRETS.map((name) => join(home, name))
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path));
   return { name: 'host', root: '/', key: keyOf('/'), hostname: null, env: {}, workdir: null, hidden };
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
@@ -17,7 +17,7 @@ export interface WorldPlan {
   workdir: string;
   shell: ShellKind;
   network: boolean;
-  /** Directories that appear empty in the world, such as a home's keys. */
+  /** Directories that appear empty in the world, and files that cannot be read there, such as a home's keys. */
   hidden: readonly string[];
   /** An earlier shell's saved state. */
   captured?: string | undefined;
@@ -79,9 +79,11 @@ export function launchWorld(plan: WorldPlan, guard: WorldGuard, isTerminal: bool
     ...['--uid', '0', '--gid', '0', '--hostname', hostname, '--clearenv'],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--bind', join(folder, 'root'), '/', ...kernelArguments(folder)],
-    ...['/dev/shm', ...hidden].flatMap((path) => [
-      ...['--perms', '1777', '--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', path],
-    ]),
+    ...['/dev/shm', ...hidden].flatMap((path) =>
+      statSync(path, { throwIfNoEntry: false })?.isFile() !== true
+        ? ['--perms', '1777', '--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', path]
+        : ['--ro-bind', '/dev/null', path],
+    ),
     ...['--cap-drop', 'ALL', ...CAPABILITIES.flatMap((name) => ['--cap-add', name])],
     ...(hasSeccomp() ? ['--seccomp', '4'] : []),
     ...(isTerminal ? ['--setenv', 'TERM', process.env.TERM ?? 'xterm'] : []),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,16 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
       bash('echo $?', '1'),
     ]);
     expect(words).toEqual(['same', 'same', 'same', 'same', 'same']);
+  });
+
+  it('hides the keys of a home, in folders and in files, also behind a link', async () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, '.ssh'));
+    for (const name of ['.ssh/id_rsa', '.netrc', 'npm', '.profile']) writeFileSync(join(home, name), `in ${name}\n`);
+    symlinkSync('npm', join(home, '.npmrc'));
+    const read = bash(`cd ${home}; cat .ssh/id_rsa .netrc .npmrc npm .profile 2>/dev/null`, 'in .profile');
+    const { outcomes } = await run([read], temporaryFolder(), { image: hostImage(home) });
+    expect(outcomes.map(({ result, changed }) => [result, changed])).toEqual([['in .profile\n', []]]);
   });
 
   it('tells drift, and that what follows began from another state', async () => {
