@@ -7,6 +7,8 @@ import { type ExportLimit, LIMITS } from './limits.ts';
 export class ExportTally {
   rows = 0;
   inferred = 0;
+  #edits = 0;
+  #unverified = 0;
   readonly dropped = new Map<string, number>();
   readonly accepted = new Map<ExportLimit, number>();
   readonly parts = new Map<string, { rows: number; prompts: Set<string> }>();
@@ -47,6 +49,8 @@ export class ExportTally {
     this.#prompts.add(one.prompt);
     if (part !== null) this.parts.get(part)?.prompts.add(one.prompt);
     if (one.isInferred) this.inferred++;
+    if (one.edit !== null) this.#edits++;
+    if (one.edit === 'unverified') this.#unverified++;
     this.#chars += one.messages.reduce((sum, { text }) => sum + text.length, 0);
     if (one.tokens?.promptIds == null) return;
     this.#tokens.push(one.tokens.promptIds.length + one.tokens.responseIds.length);
@@ -72,6 +76,8 @@ export class ExportTally {
         [...this.accepted].map(([limit, count]) => [limit, { rollouts: count, says: LIMITS[limit].says }]),
       ),
       inferred_masks: this.inferred,
+      edits: this.#edits,
+      unverified_edits: this.#unverified,
       chars: this.#chars,
       tokens:
         sorted.length === 0

@@ -42,6 +42,8 @@ export interface ExportConversation {
   hasPictures: boolean;
   status: string | null;
   license: string | null;
+  /** A branch with a turn that a person rewrote: whether its calls gave the recorded results again and its reward a score. */
+  edit: 'verified' | 'unverified' | null;
 }
 
 /** @returns null for a record without a rollout */
@@ -81,6 +83,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     hasPictures: /<\|(?:image_pad|vision_start|image)\|>|"type": ?"image(?:_url)?"/.test(row.raw),
     status: rollout.status,
     license: textOrNull(extras.license ?? extras.licence),
+    edit: null,
   };
 }
 

@@ -6,7 +6,7 @@ import { hashOf } from '../../core/json/fingerprint.ts';
 import { branchesOf } from '../../replay/branches.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
 import type { ExportScreen } from './export-screen.ts';
-import type { ExportSource } from './export-source.ts';
+import { type ExportSource, markEdit } from './export-source.ts';
 import { journalOf } from './journal-of.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 
@@ -89,7 +89,7 @@ export async function* forkPairs(
     if (kept === null) continue;
     const journal = await journalOf(pathOfArgument(row.locator), flags.journal);
     for (const entry of branchesOf(journal, recordKey(row.raw))) {
-      const branch = await branchConversation(entry);
+      const branch = await branchConversation(entry, flags.journal);
       if (branch === null || branch.score === null) continue;
       const [better, worse] = branch.score > original.score ? [branch, kept] : [kept, branch];
       const margin = Math.abs(branch.score - original.score);
@@ -110,9 +110,17 @@ export async function* forkPairs(
 const isSameMessage = (a: ExportConversation, b: ExportConversation, at: number): boolean =>
   a.messages[at]?.role === b.messages[at]?.role && a.messages[at]?.text === b.messages[at]?.text;
 
-async function branchConversation({ path, uid }: { path: string; uid: string }): Promise<ExportConversation | null> {
+async function branchConversation(
+  { path, uid }: { path: string; uid: string },
+  journal: string | undefined,
+): Promise<ExportConversation | null> {
   try {
-    for await (const { row } of selectRows([path], {})) if (row.rollout?.uid === uid) return conversationOf(row);
+    for await (const { row } of selectRows([path], {})) {
+      if (row.rollout?.uid !== uid) continue;
+      const conversation = conversationOf(row);
+      if (conversation !== null) await markEdit(row, conversation, journal);
+      return conversation;
+    }
   } catch {
     // The branches were deleted.
   }

@@ -46,6 +46,7 @@ export interface ExportFlags extends ReadingFlags {
   seed: string;
   rescored?: boolean;
   redact?: boolean;
+  verified?: boolean;
   tokenizer?: string;
   journal?: string;
   json?: boolean;
@@ -180,6 +181,9 @@ function summary(card: { [key: string]: Printable }, paths: readonly string[], c
     ...Object.entries((card.accepted ?? {}) as Record<string, { rollouts: number }>).map(
       ([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`,
     ),
+    ...(Number(card.unverified_edits) > 0
+      ? [`edited by a person and not verified: ${card.unverified_edits} (--verified leaves them out)`]
+      : []),
     ...compared,
   ];
   return `${lines.join('\n')}\n`;

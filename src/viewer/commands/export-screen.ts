@@ -20,6 +20,7 @@ export interface ScreenFlags {
   copies: boolean;
   against?: string[];
   perPrompt?: number;
+  verified?: boolean;
   tokenizer?: string;
 }
 
@@ -57,6 +58,7 @@ export class ExportScreen {
   readonly #compared = { rollouts: 0, without_ids: 0, as_text: 0 };
   readonly #asText = new Set<string>();
   readonly #perPrompt: number;
+  readonly #isVerified: boolean;
   readonly #ofPrompt = new Map<string, number>();
   readonly #members: ReadonlyMap<string, { source: string }> | null;
 
@@ -74,6 +76,7 @@ export class ExportScreen {
     this.#tokens = tokens;
     this.#isMaskAccepted = MASK_LIMITS.some((limit) => this.#accepted.includes(limit) && format.limits.includes(limit));
     this.#perPrompt = flags.perPrompt ?? Number.POSITIVE_INFINITY;
+    this.#isVerified = flags.verified === true;
     this.#members = source.set?.members ?? null;
   }
 
@@ -106,6 +109,7 @@ export class ExportScreen {
   lets(one: ExportConversation): ExportConversation | null {
     const member = this.#members?.get(one.locator);
     if (member !== undefined && member.source !== one.source) return this.#refuse('changed', one);
+    if (this.#isVerified && one.edit === 'unverified') return this.#leaveOut('edited and not verified');
     const limit = firstLimit(
       one,
       this.#limits.filter((name) => !this.#accepted.includes(name)),

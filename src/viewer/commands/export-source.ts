@@ -5,6 +5,7 @@ import type { DumpOptions } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
+import { isEdited, verifiedScore } from '../../replay/edit-branch.ts';
 import { RESCORES } from '../../replay/entries.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
@@ -60,11 +61,24 @@ export async function exportSource(
         conversation.tokens = null;
         conversation.source = hashOf(read.raw);
       }
+      await markEdit(read, conversation, flags.journal);
       if (flags.isRescored) conversation.score = rescored(journal, read) ?? conversation.score;
       yield { row: read, conversation };
     }
   }
   return { set, missing, rows };
+}
+
+/** An edited branch has the score of its verification, or none. */
+export async function markEdit(
+  { raw, rollout, locator }: DumpRecord,
+  conversation: ExportConversation,
+  flag: string | undefined,
+): Promise<void> {
+  if (rollout === null || !isEdited(rollout)) return;
+  const score = verifiedScore(await journalOf(pathOfArgument(locator), flag), raw, rollout);
+  conversation.edit = score === null ? 'unverified' : 'verified';
+  conversation.score = score ?? conversation.score;
 }
 
 const rescored = (journal: Journal, { raw }: DumpRecord): number | null =>

@@ -52,6 +52,7 @@ export const exportCommand = (): Command =>
       .option('--split <parts>', 'train=0.9,val=0.1: several files, no prompt in two of them')
       .option('--seed <text>', 'of the split', '0')
       .option('--rescored', 'take the scores of `rescore` where there are any')
+      .option('--verified', 'leave out edited branches unless their calls gave the same results again, with a score')
       .option('--redact', 'mask secrets')
       .option(
         '--tokenizer <file>',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Dump } from '../../core/dump/dump.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
@@ -28,10 +27,10 @@ import {
 } from '../../replay/index.ts';
 import { fateText } from '../present/fate-text.ts';
 import { diffLines } from '../present/replay-text.ts';
-import { editText } from '../tui/runner/external-program.ts';
 import { allowCost } from './allow-cost.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { editedTurn } from './edited-turn.ts';
 import { findRow } from './find-row.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
 import { journalOf } from './journal-of.ts';
@@ -50,7 +49,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     const { edit, agent } = flags;
     const { forkAgent } = await import('./agent-run.ts');
     return forkAgent(text, { ...flags, agent }, (rollout, at) =>
-      edit === undefined ? null : editedTurn(rollout, at, edit),
+      edit === undefined ? null : editedTurn(rollout, at, edit, '--edit'),
     );
   }
   if (flags.model === undefined) throw new UsageError('--model: name the model there');
@@ -77,7 +76,9 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
     await openTools(replayTools, flags.yes === true, stop.signal);
     const edits =
-      flags.edit === undefined || turn === null ? null : new Map([[turn, editedTurn(row.rollout, turn, flags.edit)]]);
+      flags.edit === undefined || turn === null
+        ? null
+        : new Map([[turn, editedTurn(row.rollout, turn, flags.edit, '--edit')]]);
     const tools = replayTools.forFork(row.rollout.toolSchemas);
     const isJudgedByCode = flags.reward === 'code';
     if (tools.length > 0 || isJudgedByCode) {
@@ -167,24 +168,6 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
   }
   say('the shares are of new branches from each turn: they show where outcomes change, not why');
   return options.signal?.aborted || answered === 0 ? ANSWER_IS_NO : DONE;
-}
-
-/** @throws UsageError for a missing turn, or for a text identical to the turn's */
-function editedTurn({ turns }: Rollout, turn: number, edit: string | true): string {
-  const before = turns[turn]?.text;
-  if (before === undefined)
-    throw new UsageError(`--edit: there is no turn ${turn}; the turns are 0 to ${turns.length - 1}`);
-  if (edit === true && !process.stdin.isTTY)
-    throw new UsageError(
-      '--edit without a file opens $EDITOR, which needs a terminal: give --edit FILE, or - for stdin',
-    );
-  const after = asUsage(() =>
-    edit === true
-      ? editText(before, 'md', process.env)
-      : readFileSync(edit === '-' ? 0 : edit, 'utf8').replace(/\n$/, ''),
-  );
-  if (after === before) throw new UsageError('--edit: nothing was changed');
-  return after;
 }
 
 /** Mean and spread of several branches, beside the recorded score. */

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
+import { Dump } from '../../core/dump/dump.ts';
+import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { printJson } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { keepEdit } from '../../replay/edit-branch.ts';
 import { keptIn } from '../../replay/results.ts';
 import { CuratedSet, isSetName, type SetEntry, setNames } from '../../replay/sets/curated-set.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
+import { editedTurn } from './edited-turn.ts';
 import { setsPlace } from './export-source.ts';
+import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
@@ -18,6 +23,8 @@ import { pathOfArgument, selectRows } from './select-rows.ts';
 export interface SetFlags extends ReadingFlags {
   filter?: string;
   reason?: string;
+  turn?: number;
+  text?: string;
   rater?: string;
   journal?: string;
   json?: boolean;
@@ -34,9 +41,10 @@ export async function runSet(
   if (!isSetName(name)) throw new UsageError(`"${name}" is no name of a set: letters, digits, - _ and . are`);
   const set = new CuratedSet(name, setsPlace(flags.journal));
   if (action === 'add' || action === 'drop') return change(set, action, args, flags);
+  if (action === 'edit') return edit(set, args, flags);
   if (action === 'show') return showSet(set, flags);
   if (action === 'diff') return diffSets(set, args, flags);
-  throw new UsageError(`set ${name} ${action}: add, drop, show and diff are the actions`);
+  throw new UsageError(`set ${name} ${action}: add, drop, edit, show and diff are the actions`);
 }
 
 async function listSets(flags: SetFlags): Promise<number> {
@@ -85,6 +93,37 @@ async function change(
   const total = set.members().size;
   await print(`${set.name}: ${entries.length} ${action === 'add' ? 'added' : 'dropped'}, ${total} in all\n`);
   return entries.length === 0 ? ANSWER_IS_NO : DONE;
+}
+
+/** Rewrites a turn of a rollout as a new branch, and adds the branch to the set. */
+async function edit(set: CuratedSet, args: readonly string[], flags: SetFlags): Promise<number> {
+  const [locator = ''] = args;
+  const place = parseLocator(absolute(locator));
+  const turn = flags.turn ?? place.turn;
+  if (args.length !== 1 || turn === null)
+    throw new UsageError(`set ${set.name} edit LOCATOR --turn N --text FILE: name one rollout and one turn`);
+  const by = raterOf(flags.rater);
+  const dump = Dump.open([place.path], await dumpOptions(flags));
+  const journal = await journalOf(place.path, flags.journal);
+  try {
+    const row = await findRow(dump, { ...place, turn });
+    if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
+    const text = editedTurn(row.rollout, turn, flags.text ?? true, '--text');
+    const { path, branch, source } = keepEdit(journal, row, { turn, text, by });
+    const reason = flags.reason ?? `turn ${turn} of ${row.locator} rewritten`;
+    const entry = { action: 'add' as const, locator: branch, source, reason, filter: null, by };
+    set.append([{ ...entry, at: new Date().toISOString(), version: manifest.version }]);
+    await print(`${set.name}: ${sanitiseLine(branch)} added\n`);
+    const again = sanitiseLine(path);
+    say(`its score is unknown: rollout-viewer replay ${again} and rescore ${again} verify it for export --verified`);
+    return DONE;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`set ${set.name} edit ${locator}: ${reasonOf(error)}`);
+  } finally {
+    journal.close();
+    dump.close();
+  }
 }
 
 /** Paths and locators must keep their meaning whatever directory the next command starts in; remote ones have a scheme or a host. */
