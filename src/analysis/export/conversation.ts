@@ -28,7 +28,7 @@ export interface ExportConversation {
   response: number;
   /** Tools that the record lists separately from the text; null if only the system text shows them. */
   tools: JsonValue[] | null;
-  /** The messages come from the record and were not cut from its text. */
+  /** The messages come from the record and were not cut from its text, or their calls are not in it. */
   isRecorded: boolean;
   tokens: RolloutTokens | null;
   /** The model did not write the end of its last turn. */
@@ -73,7 +73,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     messages,
     response: response < 0 ? messages.length : response,
     tools: recorded !== null && Array.isArray(extras.tools) ? extras.tools : null,
-    isRecorded: recorded !== null,
+    isRecorded: recorded !== null || turns.some(hasCallsApart),
     tokens: withIds(rollout.tokens),
     isCut: isCut(rollout, turns),
     isInferred:
@@ -86,6 +86,10 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     edit: null,
   };
 }
+
+/** Its text alone would lose them. */
+const hasCallsApart = ({ toolCalls, parts }: Turn): boolean =>
+  toolCalls.length > parts.filter(({ kind }) => kind === 'call').length;
 
 /** Masks are recorded without ids too: a placeholder stands for each then. */
 const withIds = (tokens: RolloutTokens | undefined): RolloutTokens | null =>

@@ -43,6 +43,8 @@ test('a rewritten turn is a branch with its author, which --verified takes after
   expect(await exported('a.jsonl')).toContain('edited by a person and not verified: 2');
   const [first] = jsonLines(readFileSync(join(cwd, 'a.jsonl'), 'utf8'));
   expect(first).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: '#### 4' }], score: null });
+  const calls = readFileSync(join(cwd, 'a.jsonl'), 'utf8').match(/code_interpreter/g);
+  expect(calls?.length).toBeGreaterThan(0);
   const card = JSON.parse(readFileSync(join(cwd, 'a.jsonl.card.json'), 'utf8'));
   expect(card).toMatchObject({ edits: 2, unverified_edits: 2 });
   expect(await exported('b.jsonl', '--verified')).toContain('2 left out: edited and not verified');
