@@ -195,7 +195,7 @@ const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word :
 /** The prompts in their original order, or the hardest first. */
 async function promptGroups(
   conversations: AsyncIterable<ExportConversation>,
-  isPassing: ((share: number) => boolean) | null,
+  isPassing: ((scores: readonly number[]) => boolean) | null,
   isHardestFirst: boolean,
 ): Promise<PromptGroup[]> {
   const groups = new Map<string, PromptGroup>();
@@ -207,10 +207,7 @@ async function promptGroups(
     if (one.score !== null && Number.isFinite(one.score)) found.scores.push(one.score);
     groups.set(one.prompt, found);
   }
-  const chosen = [...groups.values()].filter(({ scores }) => {
-    const share = passRate(scores);
-    return isPassing === null || (share !== null && isPassing(share));
-  });
+  const chosen = [...groups.values()].filter(({ scores }) => isPassing === null || isPassing(scores));
   const mean = ({ scores }: PromptGroup): number => scores.reduce((sum, score) => sum + score, 0) / scores.length;
   if (isHardestFirst) chosen.sort((a, b) => (passRate(a.scores) ?? 2) - (passRate(b.scores) ?? 2) || mean(a) - mean(b));
   return chosen;

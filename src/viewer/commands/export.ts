@@ -44,7 +44,7 @@ export const exportCommand = (): Command =>
         number,
       )
       .option('--good <score>', 'an answer is good from this score on (trl-kto)', number)
-      .option('--pass <range>', 'prompts: the share of positive scores, such as 0<pass<1 or pass>=0.1')
+      .option('--pass <range>', 'prompts: by their positive scores, as a share or a number: 0<pass<1, solved==1')
       .option('--hardest', 'prompts: the lowest share first')
       .option('--per-prompt <n>', 'at most this many rollouts of a prompt', countOf)
       .option('--no-copies', 'leave out answers that repeat another one of their prompt, or nearly so')

@@ -95,10 +95,14 @@ describe('a split', () => {
 });
 
 test('a range of pass rates', () => {
-  const passing = (text: string) => [0, 0.25, 0.5, 1].filter(parsePassRange(text));
+  const scoresOf = (share: number) => Array.from({ length: 4 }, (_, i) => (i < share * 4 ? 1 : 0));
+  const passing = (text: string) => [0, 0.25, 0.5, 1].filter((share) => parsePassRange(text)(scoresOf(share)));
   expect(passing('0<pass<1')).toEqual([0.25, 0.5]);
   expect(passing('pass>=0.5')).toEqual([0.5, 1]);
   expect(passing('0.25 <= pass')).toEqual([0.25, 0.5, 1]);
   expect(passing('pass==0')).toEqual([0]);
-  for (const text of ['pass', '0.5', 'pass<', '']) expect(() => parsePassRange(text)).toThrow('no range');
+  expect(passing('solved==1')).toEqual([0.25]);
+  expect(passing('1<solved')).toEqual([0.5, 1]);
+  expect(parsePassRange('pass>=0')([])).toBe(false);
+  for (const text of ['pass', '0.5', 'pass<', 'solved', '']) expect(() => parsePassRange(text)).toThrow('no range');
 });
