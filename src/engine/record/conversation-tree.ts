@@ -9,6 +9,8 @@ export interface TreeMessage {
   parent: TreeMessage | null;
   key: string;
   message: JsonObject;
+  /** The history that it was first part of. */
+  history: number;
   /** The model wrote it in answer to a recorded request. */
   isReply: boolean;
   children: Map<string, TreeMessage[]>;
@@ -72,15 +74,24 @@ function results(message: JsonObject): JsonValue[] {
   return [...own, ...blocks];
 }
 
-/** The place in a tree that a history reaches. */
+/** A place in a tree that a history reaches. */
 export interface TreePlace {
-  /** The last known message; null if there is none. */
-  last: TreeMessage | null;
+  /** The last known message. */
+  last: TreeMessage;
   /** Number of known messages of the history. */
   known: number;
   /** Replies of recorded requests among them. */
   replies: number;
 }
+
+/** The best place first: more replies, then a reply that nothing follows yet, then more known messages, then the newest. */
+export const byPlace = (a: TreePlace, b: TreePlace): number =>
+  b.replies - a.replies ||
+  Number(isOpenEnd(b.last)) - Number(isOpenEnd(a.last)) ||
+  b.known - a.known ||
+  b.last.id - a.last.id;
+
+const isOpenEnd = ({ isReply, children }: TreeMessage): boolean => isReply && children.size === 0;
 
 /** The histories of one rollout; they share their beginnings. */
 export class ConversationTree {
@@ -91,26 +102,29 @@ export class ConversationTree {
     return this.#count === 0;
   }
 
-  /** How much of a history is known; among equal sibling messages the newest counts. */
-  place(keys: readonly string[]): TreePlace {
-    let level = this.#roots;
-    let last: TreeMessage | null = null;
-    let [known, replies] = [0, 0];
-    for (const key of keys) {
-      const next: TreeMessage | undefined = level.get(key)?.at(-1);
-      if (next === undefined) break;
-      last = next;
-      known++;
-      if (next.isReply) replies++;
-      level = next.children;
+  /** All places where a history ends or leaves the tree. There are several only if the model gave one reply twice. */
+  places(keys: readonly string[]): TreePlace[] {
+    const places: TreePlace[] = [];
+    let reached: TreePlace[] = [];
+    for (let known = 0; known <= keys.length; known++) {
+      const key = keys[known] ?? '';
+      const next = (level: ReadonlyMap<string, TreeMessage[]>, replies: number): TreePlace[] =>
+        (level.get(key) ?? []).map((last) => ({ last, known: known + 1, replies: replies + Number(last.isReply) }));
+      const further = known === 0 ? next(this.#roots, 0) : [];
+      for (const place of reached) {
+        const after = known === keys.length ? [] : next(place.last.children, place.replies);
+        if (after.length === 0) places.push(place);
+        for (const one of after) further.push(one);
+      }
+      reached = further;
     }
-    return { last, known, replies };
+    return places.sort(byPlace);
   }
 
-  add(parent: TreeMessage | null, key: string, message: JsonObject, isReply: boolean): TreeMessage {
-    const one: TreeMessage = { id: this.#count++, parent, key, message, isReply, children: new Map() };
+  add(parent: TreeMessage | null, message: Pick<TreeMessage, 'key' | 'message' | 'history' | 'isReply'>): TreeMessage {
+    const one: TreeMessage = { ...message, id: this.#count++, parent, children: new Map() };
     const level = parent === null ? this.#roots : parent.children;
-    level.set(key, [...(level.get(key) ?? []), one]);
+    level.set(one.key, [...(level.get(one.key) ?? []), one]);
     return one;
   }
 }

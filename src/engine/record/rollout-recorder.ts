@@ -1,6 +1,6 @@
 import type { Printable } from '../../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
-import { ConversationTree, messageKey, type TreeMessage } from './conversation-tree.ts';
+import { byPlace, ConversationTree, messageKey, type TreeMessage, type TreePlace } from './conversation-tree.ts';
 import type { AgentRequest, ModelProtocol, ModelReply } from './protocol.ts';
 
 /** The destination of a rollout's events. */
@@ -18,8 +18,8 @@ interface Recorded {
   tree: ConversationTree;
   /** Replies by the server's id. */
   byReply: Map<string, TreeMessage>;
-  /** A reply with calls that have no results yet. */
-  hasOpenCalls: boolean;
+  /** Replies with calls that have no results yet. */
+  openCalls: Set<TreeMessage>;
   /** The key of the system prompt of the main history. */
   system: string | null;
   histories: number;
@@ -57,23 +57,19 @@ export class RolloutRecorder {
 
   /** @param name of the rollout, if the client names it */
   begin(protocol: ModelProtocol, request: AgentRequest, name: string | null): RequestUnderWay {
-    const { rollout, isAmbiguous } = this.#rolloutOf(request, name);
-    const at = this.#options.now().toISOString();
     const keys = request.messages.map(messageKey);
-    const before = request.previous === null ? undefined : rollout.byReply.get(request.previous);
-    const place = before === undefined ? rollout.tree.place(keys) : { last: before, known: 0, replies: 1 };
-    const kind = historyKind(rollout, request, place.known, place.last);
-    const isNew = kind !== 'main' || rollout.tree.isEmpty;
-    const history = isNew ? rollout.histories++ : this.#historyOf(rollout, place.last);
-    if (isNew) rollout.file.append({ type: 'history', id: history, kind, after: place.last?.id ?? null, at });
+    const { rollout, place, isAmbiguous } = this.#placeOf(request, keys, name);
+    const at = this.#options.now().toISOString();
+    const last = place?.last ?? null;
+    const known = place?.known ?? 0;
+    const kind = historyKind(rollout, request, keys, place);
+    const history = last !== null && kind === 'main' ? last.history : this.#beginHistory(rollout, kind, last);
     if (rollout.system === null) rollout.system = systemKey(request);
-    let parent = place.last;
+    let parent = last;
     for (const [index, message] of request.messages.entries()) {
-      if (index < place.known) continue;
-      parent = rollout.tree.add(parent, keys[index] ?? '', message, false);
-      this.#histories.set(parent, history);
+      if (index < known) continue;
+      parent = rollout.tree.add(parent, { key: keys[index] ?? '', message, history, isReply: false });
       rollout.file.append({ type: 'message', id: parent.id, parent: parent.parent?.id ?? null, history, at, message });
-      if (message.role !== 'assistant') rollout.hasOpenCalls = false;
     }
     const id = this.#requests++;
     rollout.file.append({
@@ -104,15 +100,17 @@ export class RolloutRecorder {
     const at = this.#options.now().toISOString();
     const { reply } = outcome;
     const messages = (reply?.messages ?? []).map((message, choice): JsonValue => {
-      const one = rollout.tree.add(parent, messageKey(message), message, true);
-      this.#histories.set(one, history);
+      // A further choice, or an answer to a history that has gone on, stands beside what is there.
+      const isBeside = (parent?.children.size ?? 0) > 0;
+      const place = isBeside ? this.#beginHistory(rollout, 'branch', parent) : history;
+      const one = rollout.tree.add(parent, { key: messageKey(message), message, history: place, isReply: true });
       if (reply?.id != null) rollout.byReply.set(reply.id, one);
-      if (Array.isArray(message.tool_calls) || hasToolUse(message)) rollout.hasOpenCalls = true;
+      if (Array.isArray(message.tool_calls) || hasToolUse(message)) rollout.openCalls.add(one);
       rollout.file.append({
         type: 'message',
         id: one.id,
         parent: parent?.id ?? null,
-        history,
+        history: place,
         at,
         request: id,
         choice,
@@ -144,33 +142,34 @@ export class RolloutRecorder {
     return true;
   }
 
-  readonly #histories = new WeakMap<TreeMessage, number>();
-
-  #historyOf(rollout: Recorded, last: TreeMessage | null): number {
-    return last === null ? 0 : (this.#histories.get(last) ?? rollout.histories - 1);
+  #beginHistory(rollout: Recorded, kind: HistoryKind, after: TreeMessage | null): number {
+    const id = rollout.histories++;
+    rollout.file.append({ type: 'history', id, kind, after: after?.id ?? null, at: this.#options.now().toISOString() });
+    return id;
   }
 
-  #rolloutOf(request: AgentRequest, name: string | null): { rollout: Recorded; isAmbiguous: boolean } {
-    if (name !== null) return { rollout: this.#named(name), isAmbiguous: false };
-    if (this.#options.isOneRollout) return { rollout: this.#named('rollout'), isAmbiguous: false };
-    const keys = request.messages.map(messageKey);
-    const matches = [...this.#rollouts.values()]
-      .map((rollout) => ({
-        rollout,
-        replies:
-          request.previous !== null && rollout.byReply.has(request.previous)
-            ? Number.POSITIVE_INFINITY
-            : rollout.tree.place(keys).replies,
-        known: rollout.tree.place(keys).known,
-        isLeaf: (rollout.tree.place(keys).last?.children.size ?? 1) === 0,
-      }))
-      .filter(({ replies }) => replies > 0)
-      .sort((a, b) => b.replies - a.replies || b.known - a.known || Number(b.isLeaf) - Number(a.isLeaf));
-    const [best, next] = matches;
-    if (best === undefined) return { rollout: this.#named(`rollout-${++this.#unnamed}`), isAmbiguous: false };
-    const isAmbiguous =
-      next !== undefined && next.replies === best.replies && next.known === best.known && next.isLeaf === best.isLeaf;
-    return { rollout: best.rollout, isAmbiguous };
+  /** The rollout and the place that a request continues. It is ambiguous if another place fits as well. */
+  #placeOf(
+    request: AgentRequest,
+    keys: readonly string[],
+    name: string | null,
+  ): { rollout: Recorded; place: TreePlace | null; isAmbiguous: boolean } {
+    const named = name ?? (this.#options.isOneRollout ? 'rollout' : null);
+    const candidates = named === null ? [...this.#rollouts.values()] : [this.#named(named)];
+    const places = candidates.flatMap((rollout) => {
+      const before = request.previous === null ? undefined : rollout.byReply.get(request.previous);
+      const found =
+        before === undefined
+          ? rollout.tree.places(keys)
+          : [{ last: before, known: 0, replies: Number.POSITIVE_INFINITY }];
+      return found.map((place) => ({ rollout, place }));
+    });
+    const [best, next] = places
+      .filter(({ place }) => named !== null || place.replies > 0)
+      .sort((a, b) => byPlace(a.place, b.place));
+    if (best === undefined)
+      return { rollout: this.#named(named ?? `rollout-${++this.#unnamed}`), place: null, isAmbiguous: false };
+    return { ...best, isAmbiguous: next !== undefined && next.place.replies === best.place.replies };
   }
 
   #named(name: string): Recorded {
@@ -181,7 +180,7 @@ export class RolloutRecorder {
       file: this.#options.open(name),
       tree: new ConversationTree(),
       byReply: new Map(),
-      hasOpenCalls: false,
+      openCalls: new Set(),
       system: null,
       histories: 0,
     };
@@ -204,19 +203,30 @@ const systemKey = ({ messages }: AgentRequest): string => {
 };
 
 /**
- * main: it continues the newest message of a history. branch: it leaves a history before its end. Otherwise it starts from scratch: with another
- * system prompt, or while a call waits for its result, it is a subagent's; otherwise the history was compacted.
+ * main: it goes on at the end of a history, or asks once more. branch: it leaves a history before its end. Otherwise it starts from scratch:
+ * with another system prompt, or while a call waits for its result, it is a subagent's; otherwise the history was compacted.
  */
-function historyKind(rollout: Recorded, request: AgentRequest, known: number, last: TreeMessage | null): HistoryKind {
-  if (rollout.tree.isEmpty) return 'main';
-  const repeatsReply = hasReply(last);
-  if (repeatsReply) return (last?.children.size ?? 0) === 0 || known === request.messages.length ? 'main' : 'branch';
-  if (known === request.messages.length) return 'branch';
-  if (systemKey(request) !== rollout.system || rollout.hasOpenCalls) return 'subagent';
-  return 'compaction';
+function historyKind(
+  { tree, system, openCalls }: Recorded,
+  request: AgentRequest,
+  keys: readonly string[],
+  place: TreePlace | null,
+): HistoryKind {
+  if (tree.isEmpty) return 'main';
+  const isRepeat = place !== null && place.known > 0 && place.known === keys.length;
+  if (place !== null && (isRepeat || place.replies > 0 || place.last.children.size === 0)) {
+    for (const reply of openCalls) if (isAfter(reply, place.last)) openCalls.delete(reply);
+    return isRepeat || place.last.children.size === 0 ? 'main' : 'branch';
+  }
+  // A compacted history may keep the last calls, with their results.
+  const given = new Set(keys);
+  for (const reply of openCalls) if (given.has(reply.key)) openCalls.delete(reply);
+  return systemKey(request) !== system || openCalls.size > 0 ? 'subagent' : 'compaction';
 }
 
-function hasReply(last: TreeMessage | null): boolean {
-  for (let one = last; one !== null; one = one.parent) if (one.isReply) return true;
-  return false;
+/** Whether a message is another one, or came after it. */
+function isAfter(message: TreeMessage, earlier: TreeMessage): boolean {
+  let one: TreeMessage | null = message;
+  while (one !== null && one.id > earlier.id) one = one.parent;
+  return one === earlier;
 }

@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chatProtocol } from '../../../src/engine/record/chat-protocol.ts';
 import { messageKey } from '../../../src/engine/record/conversation-tree.ts';
-import type { RecordFile } from '../../../src/engine/record/record-file.ts';
 import { RolloutRecorder } from '../../../src/engine/record/rollout-recorder.ts';
 
 interface Event {
   type: string;
   [key: string]: unknown;
+}
+interface Message {
+  role: string;
+  content: string;
+  tool_calls?: unknown[];
 }
 
 /** A recorder that keeps its events in memory, by rollout. */
@@ -17,76 +21,224 @@ function memoryRecorder() {
     open: (name) => {
       const events: Event[] = [];
       files.set(name, events);
-      return { append: (event: Event) => events.push(event), close: () => {} } as unknown as RecordFile;
+      return { append: (event) => events.push({ type: 'none', ...event }), close: () => {} };
     },
     isOneRollout: false,
     now: () => new Date(0),
   });
-  const ask = (messages: { role: string; content: string }[], reply: string) => {
-    const request = chatProtocol.request({ messages });
+  /** Sends a request; its replies come when the result is called. */
+  const ask = (messages: Message[], name: string | null) => {
+    const request = chatProtocol.request({ messages: messages as never });
     if (request === null) throw new Error('no request');
-    const underWay = recorder.begin(chatProtocol, request, null);
-    recorder.end(underWay, {
-      status: 200,
-      reply: chatProtocol.reply({
-        choices: [{ message: { role: 'assistant', content: reply }, finish_reason: 'stop' }],
-      }),
-      problem: null,
-      firstByte: 0,
-      seconds: 0,
-    });
+    const underWay = recorder.begin(chatProtocol, request, name);
+    return (...replies: Message[]) =>
+      recorder.end(underWay, {
+        status: 200,
+        reply: chatProtocol.reply({ choices: replies.map((message) => ({ message })) as never }),
+        problem: null,
+        firstByte: 0,
+        seconds: 0,
+      });
   };
   return { files, ask };
 }
 
-/** Rollouts that are made at once: each step goes on with one of them, or branches it. */
-const runs = fc.array(
-  fc.record({
-    rollout: fc.nat({ max: 4 }),
-    isBranch: fc.boolean(),
-    at: fc.nat({ max: 3 }),
-    prompt: fc.constantFrom('p', 'q'),
-  }),
-  { minLength: 1, maxLength: 25 },
-);
+const textOf = (messages: readonly Message[]): string => messages.map(({ content }) => content).join('|');
 
-test('conversations made at once come out as they were made, none joined falsely', () => {
+/** The histories of a record as a reader sees them: what came before the place they leave, then their messages in order. */
+function historiesIn(events: readonly Event[]): { kind: string; text: string }[] {
+  const messages = events.filter(({ type }) => type === 'message');
+  const until = (id: unknown): Message[] => {
+    const last = messages.find((one) => one.id === id);
+    return last === undefined ? [] : through(last.history, last.id);
+  };
+  const through = (history: unknown, end: unknown): Message[] => {
+    const own = messages.filter((one) => one.history === history);
+    const stop = end === null ? own.length : own.findIndex(({ id }) => id === end) + 1;
+    const begin = events.find(({ type, id }) => type === 'history' && id === history);
+    return [...until(begin?.after), ...own.slice(0, stop).map(({ message }) => message as Message)];
+  };
+  return events
+    .filter(({ type }) => type === 'history')
+    .map(({ id, kind }) => ({ kind: String(kind), text: textOf(through(id, null)) }));
+}
+
+const user = (content: string): Message => ({ role: 'user', content });
+const system = (content: string): Message => ({ role: 'system', content });
+
+interface History {
+  kind: 'main' | 'branch' | 'compaction' | 'subagent';
+  messages: Message[];
+  /** It waits for a reply, or the agent has left it. */
+  isClosed: boolean;
+}
+
+const steps = fc.array(
+  fc.record({
+    rollout: fc.nat({ max: 3 }),
+    act: fc.constantFrom('go on', 'go on', 'branch', 'compact', 'subagent', 'subagent'),
+    at: fc.nat({ max: 5 }),
+    prompt: fc.constantFrom('p', 'q'),
+    hasCalls: fc.boolean(),
+    hasOwnSystem: fc.boolean(),
+    isSlow: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+type Step = typeof steps extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+const hasOpenCalls = ({ messages }: History): boolean => messages.at(-1)?.tool_calls !== undefined;
+
+/**
+ * Makes rollouts at once, as agents do. Main histories go on, are left for a branch, or are compacted between calls; subagents run side by
+ * side while a call waits.
+ */
+function make(drawn: readonly Step[], replyText: (rollout: number, count: number) => string, isNamed: boolean) {
+  const { files, ask } = memoryRecorder();
+  const made = new Map<number, History[]>();
+  const slow: (() => void)[] = [];
+  let count = 0;
+  for (const { rollout, act, at, prompt, hasCalls, hasOwnSystem, isSlow } of drawn) {
+    const histories = made.get(rollout) ?? [];
+    made.set(rollout, histories);
+    const fresh = `${prompt}${count++}`;
+    const trunk = histories.find((one) => one.kind !== 'subagent' && !one.isClosed);
+    let history: History | undefined;
+    if (histories.length === 0) {
+      history = { kind: 'main', messages: [system('s'), user(prompt)], isClosed: false };
+      histories.push(history);
+    } else if (act === 'subagent' && trunk !== undefined && hasOpenCalls(trunk)) {
+      history = { kind: 'subagent', messages: [system(hasOwnSystem ? 'sub' : 's'), user(fresh)], isClosed: false };
+      histories.push(history);
+    } else if (act === 'subagent') {
+      history = histories.filter((one) => one.kind === 'subagent' && !one.isClosed)[at];
+      history?.messages.push(user(fresh));
+    } else if (trunk !== undefined && act === 'compact' && !hasOpenCalls(trunk)) {
+      trunk.isClosed = true;
+      history = { kind: 'compaction', messages: [system('s'), user(`so far: ${fresh}`)], isClosed: false };
+      histories.push(history);
+    } else if (trunk !== undefined && act === 'branch' && trunk.messages.length > 3) {
+      trunk.isClosed = true;
+      const replies = trunk.messages.flatMap(({ role }, place) => (role === 'assistant' ? [place] : [])).slice(0, -1);
+      const kept = trunk.messages.slice(0, (replies[at % replies.length] ?? 0) + 1);
+      history = { kind: 'branch', messages: [...kept, user(fresh)], isClosed: false };
+      histories.push(history);
+    } else if (trunk !== undefined) {
+      trunk.messages.push(user(prompt === 'p' ? 'go on' : fresh));
+      history = trunk;
+    }
+    if (history === undefined) continue;
+    const one = history;
+    const isUnit = one.kind === 'compaction' || one.kind === 'subagent';
+    const answer = ask(one.messages, isNamed ? String(rollout) : null);
+    const reply: Message = {
+      role: 'assistant',
+      content: replyText(rollout, count),
+      ...(hasCalls && !(isUnit && one.kind === 'subagent')
+        ? { tool_calls: [{ id: `c${count}`, type: 'function', function: { name: 'f', arguments: '{}' } }] }
+        : {}),
+    };
+    one.isClosed = true;
+    const finish = () => {
+      answer(reply);
+      one.messages.push(reply);
+      one.isClosed = false;
+    };
+    if (isSlow) slow.push(finish);
+    else {
+      finish();
+      slow.splice(at % (slow.length + 1), 1)[0]?.();
+    }
+  }
+  for (const finish of slow) finish();
+  return { files, made };
+}
+
+const sorted = (lists: string[][]) => lists.map((list) => [...list].sort().join('\n')).sort();
+
+test('named conversations with branches, compactions and parallel subagents come out as they were made', () => {
   fc.assert(
-    fc.property(runs, (steps) => {
-      const { files, ask } = memoryRecorder();
-      const made = new Map<number, { role: string; content: string }[][]>();
-      let count = 0;
-      for (const { rollout, isBranch, at, prompt } of steps) {
-        const paths = made.get(rollout) ?? [];
-        const last = paths.at(-1);
-        // A reply is the rollout's own: models that repeat each other are another test.
-        const reply = `r${rollout} ${count++}`;
-        const kept =
-          isBranch && last !== undefined ? last.slice(0, 2 + 2 * Math.min(at, last.length / 2 - 1)) : (last ?? []);
-        const asked = [...kept, { role: 'user', content: kept.length === 0 ? prompt : `u${count}` }];
-        ask(asked, reply);
-        made.set(rollout, [...paths, [...asked, { role: 'assistant', content: reply }]]);
-      }
+    fc.property(steps, (drawn) => {
+      const { files, made } = make(drawn, (rollout, count) => `r${rollout} ${count}`, true);
       expect(files.size).toBe(made.size);
-      const found = [...files.values()].map((events) => {
-        const nodes = new Map(events.filter(({ type }) => type === 'message').map((event) => [event.id, event]));
-        return events
-          .filter(({ type, request }) => type === 'message' && request !== undefined)
-          .map((leaf) => {
-            const path: string[] = [];
-            for (let one: Event | undefined = leaf; one !== undefined; one = nodes.get(one.parent))
-              path.unshift((one.message as { content: string }).content);
-            return path.join('|');
-          });
-      });
-      const expected = [...made.values()].map((paths) =>
-        paths.map((path) => path.map(({ content }) => content).join('|')),
-      );
-      const order = (lists: string[][]) => lists.map((list) => [...list].sort().join('\n')).sort();
-      expect(order(found)).toEqual(order(expected));
+      const line = ({ kind, text }: { kind: string; text: string }) => `${kind} ${text}`;
+      for (const [rollout, histories] of made) {
+        const events = files.get(String(rollout)) ?? [];
+        expect(historiesIn(events).map(line)).toEqual(
+          histories.map(({ kind, messages }) => line({ kind, text: textOf(messages) })),
+        );
+        expect(events.some(({ ambiguous }) => ambiguous === true)).toBe(false);
+      }
     }),
     { numRuns: 500 },
   );
+});
+
+/** Nothing in a history that starts from scratch names its rollout, so it is one. */
+const isOfItself = ({ kind }: History): boolean => kind === 'compaction' || kind === 'subagent';
+
+/** Histories by the rollout that they can be known to belong to. */
+function known(made: Iterable<History[]>): string[][] {
+  const groups: string[][] = [];
+  for (const histories of made) {
+    let last: string[] | null = null;
+    for (const history of histories) {
+      if (last === null || isOfItself(history)) {
+        const group = [textOf(history.messages)];
+        groups.push(group);
+        if (history.kind !== 'subagent') last = group;
+      } else last.push(textOf(history.messages));
+    }
+  }
+  return groups;
+}
+
+test('unnamed conversations made at once are kept apart by their replies, none joined falsely', () => {
+  fc.assert(
+    fc.property(steps, (drawn) => {
+      const { files, made } = make(drawn, (rollout, count) => `r${rollout} ${count}`, false);
+      const found = [...files.values()].map((events) => historiesIn(events).map(({ text }) => text));
+      expect(sorted(found)).toEqual(sorted(known(made.values())));
+      expect([...files.values()].flat().some(({ ambiguous }) => ambiguous === true)).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('equal prompts with equal replies are told apart, or said to be ambiguous', () => {
+  let [doubts, rollouts] = [0, 0];
+  fc.assert(
+    fc.property(steps, (drawn) => {
+      const { files, made } = make(drawn, (_, count) => `same ${count % 2}`, false);
+      const groups = known(made.values());
+      for (const events of files.values()) {
+        rollouts++;
+        const isDoubted = events.some(({ ambiguous }) => ambiguous === true);
+        if (isDoubted) doubts++;
+        const texts = historiesIn(events).map(({ text }) => text);
+        const isOfOne = groups.some((group) => texts.every((text) => group.some((whole) => whole.startsWith(text))));
+        expect(isOfOne || isDoubted).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(doubts).toBeGreaterThan(0);
+  expect(doubts).toBeLessThan(rollouts / 2);
+});
+
+test('each choice of one answer is a history, and so is an answer to a history that is asked twice at once', () => {
+  const { files, ask } = memoryRecorder();
+  const reply = (content: string): Message => ({ role: 'assistant', content });
+  ask([user('q')], 'a')(reply('1'), reply('2'));
+  ask([user('q'), reply('2'), user('more')], 'a')(reply('3'));
+  const [first, second] = [1, 2].map(() => ask([user('q'), reply('1'), user('more')], 'a'));
+  first?.(reply('4'));
+  second?.(reply('5'));
+  expect(historiesIn(files.get('a') ?? [])).toEqual([
+    { kind: 'main', text: 'q|1|more|4' },
+    { kind: 'branch', text: 'q|2|more|3' },
+    { kind: 'branch', text: 'q|1|more|5' },
+  ]);
 });
 
 test('a reply that a client sends back in its own words is the same message', () => {
