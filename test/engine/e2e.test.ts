@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Dump } from '../../src/core/dump/dump.ts';
 import { groupAdvantages } from '../../src/core/rollout/advantage.ts';
 import { type CollectedRollout, parseTools, runCollection, runRequest } from '../../src/engine/index.ts';
+import { SandboxClient } from '../../src/sandbox/client.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
 import { dumpLines } from '../support/dump-lines.ts';
@@ -364,4 +365,34 @@ describe('exact tokens', () => {
       ['assistant', true],
     ]);
   });
+});
+
+it('code is scored as without a sandbox of its own, where no address of one was given', async () => {
+  const code = '```python\ndef f(x):\n    return True\n```';
+  const coder = await scriptedModel(() => ({ text: code }));
+  const client = new SandboxClient({ endpoint: sandbox.url });
+  const folder = directoryWith({
+    'tasks.jsonl': JSON.stringify({
+      data_source: 'codecontests',
+      prompt: [{ role: 'user', content: 'Write f.' }],
+      ground_truth: JSON.stringify({ fn_name: 'f', inputs: ['2'], outputs: ['1'] }),
+    }),
+  });
+  const scoreWith = async (settings: { sandbox_fusion_url?: string; reward?: string }, out: string) => {
+    const scores: (number | null)[] = [];
+    await runCollection({
+      tasksPath: join(folder, 'tasks.jsonl'),
+      settings: { model_url: coder.url, model: 'scripted', out: join(folder, out), ...settings },
+      resume: false,
+      runCode: (request, call) => client.runCode(request, call),
+      say: () => {},
+      onRollout: ({ judgement }) => void scores.push(judgement?.score ?? null),
+    });
+    return scores;
+  };
+  // Python holds True for 1; a sandbox compares what is printed.
+  expect(await scoreWith({}, 'plain')).toEqual([1]);
+  expect(await scoreWith({ reward: 'code' }, 'named')).toEqual([0]);
+  expect(await scoreWith({ sandbox_fusion_url: sandbox.url }, 'sandbox')).toEqual([0]);
+  await coder.close();
 });

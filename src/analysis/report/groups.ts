@@ -107,7 +107,8 @@ function signalNotes(table: readonly GroupRow[]): string[] {
   ];
 }
 
-function ungroupedNote(facts: FactRows): string[] {
+/** Says how many rollouts are in no group; empty if none. */
+export function ungroupedNote(facts: FactRows): string[] {
   const alone = ungrouped(facts);
   return alone === 0 ? [] : [`${plural(alone, 'rollout')} in no group: nothing says which others share their prompt`];
 }

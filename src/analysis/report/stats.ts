@@ -13,6 +13,7 @@ import type { Rest } from '../rest.ts';
 import { clockOfRows } from '../step-clock.ts';
 import { type SummaryRow, summarise } from '../summary.ts';
 import { streamColumn } from './columns.ts';
+import { ungroupedNote } from './groups.ts';
 import { locatorText, type Report, type ReportColumn } from './report.ts';
 
 /** Reasons to doubt a mean. */
@@ -363,7 +364,7 @@ export function validationReport(
     ],
     rows,
     notes: [],
-    leftOut,
+    leftOut: [...leftOut, ...ungroupedNote(facts)],
     empty: 'no prompt has a figure',
   };
 }

@@ -46,6 +46,7 @@ function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean):
   if (atEnd && shape.special === true && header !== zone.next) return true;
   if (header.rule.adjacent === true && !adjacent) return false;
   if (header.rule.after !== undefined) return header.rule.after.includes(before.role);
+  if (before.rule?.leads?.includes(header.role)) return true;
   if (atEnd && before.role !== 'assistant' && (before.role !== 'system' || adjacent)) return true;
   if (adjacent && before.role === 'user' && text.slice(before.bodyStart, header.endStart).trim() === '') return false;
   if (before.role === 'assistant' && header.role === 'assistant' && endsTurn(shape, text, before.bodyStart))

@@ -15,6 +15,8 @@ export interface HeaderRule {
   role?: Role;
   /** Legal only after turns of these roles. */
   after?: readonly string[];
+  /** Roles that may follow this header, besides those that its role allows. */
+  leads?: readonly string[];
   /** Legal only where no other header is between the turn before and it. */
   adjacent?: true;
   /** Words that also occur in prose: a border if the text reads as a conversation only with it, and then inferred. */

@@ -132,7 +132,11 @@ function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
   const rewards = rewardRouter({
     routes: settings.rewards ?? {},
     fallback: reward,
-    code: sandbox_fusion_url || runCode ? { sandbox_fusion_url, run: runCode } : undefined,
+    // As verl does: by data source and without a sandbox of its own, code is scored as Python compares values.
+    code:
+      sandbox_fusion_url || runCode
+        ? { sandbox_fusion_url, run: runCode, prime: !sandbox_fusion_url && reward === undefined }
+        : undefined,
     http: reward_url ? { url: reward_url, keys: settings.reward_keys } : undefined,
   });
   if (reward !== undefined) rewards.for(undefined);

@@ -203,6 +203,21 @@ describe('stripped text', () => {
       ]);
   });
 
+  test.each([
+    ['on a line', '\n'],
+    ['behind a generation prompt', '\nassistant\n'],
+    ['glued', ''],
+  ])('that system prompt is masked before a tagged result, too: %s', (_, before) => {
+    const call = '<tool_call>\n{"name": "run", "arguments": {}}\n</tool_call>';
+    const response = `${call}${before}system\nYou are a helpful assistant.\nuser\n<tool_response>\n3\n</tool_response>\nassistant\nIt is 3.`;
+    expect(turnsOf(prompt, response).slice(2)).toEqual([
+      { role: 'assistant', confidence: 'inferred', content: call },
+      { role: 'system', confidence: 'inferred', content: 'You are a helpful assistant.' },
+      { role: 'tool', confidence: 'inferred', content: '3' },
+      { role: 'assistant', confidence: 'inferred', content: 'It is 3.' },
+    ]);
+  });
+
   test("a dialogue's last word is the user's, most likely", () => {
     expect(turnsOf(prompt, 'Anna.\nuser\nThanks! ###STOP###').slice(2)).toEqual([
       { role: 'assistant', confidence: 'inferred', content: 'Anna.' },

@@ -161,3 +161,12 @@ describe('stats --of', () => {
     expect((await stats('--histogram')).code).toBe(2);
   });
 });
+
+test('stats --best says which rollouts it takes for prompts of their own, for nothing says otherwise', async () => {
+  const stderrOf = async (prompts: readonly string[]) => {
+    const lines = prompts.map((input, i) => verlLine({ input, output: `${i}`, score: i % 2 }));
+    return (await rolloutViewer(['stats', '--best', directoryWith({ '1.jsonl': lines.join('') })])).stderr;
+  };
+  expect(await stderrOf(['user\nq\nassistant\n', 'user\nq\nassistant\n'])).toContain('2 rollouts in no group');
+  expect(await stderrOf(['a', 'a', 'b', 'b'].map((one) => `user\n${one}\nassistant\n`))).not.toContain('in no group');
+});

@@ -78,10 +78,11 @@ const stripped: Shape = {
     { open: String.raw`(?<=^|\n)system name=[^\n]{0,40}\n`, begins: ['system name='], role: 'system' },
     // A loop that renders each observation separately writes the template's system prompt before it.
     {
-      open: String.raw`(?<=^|\n)(?:assistant\n)?system\n(?=(?:(?!(?:user|assistant|system|tool)\n)[^\n]*\n){1,40}?user\n)`,
+      open: String.raw`(?<=^|\n|[^\w\s])(?:assistant\n)?system\n(?=(?:(?!(?:user|assistant|system|tool)\n)[^\n]*\n){1,40}?user\n)`,
       begins: ['system\n', 'assistant\nsystem\n'],
       role: 'system',
       after: ['assistant', 'tool'],
+      leads: ['tool'],
       weak: true,
     },
     { open: String.raw`(?<=^|\n|</tool_response>)assistant(?:\n|$)`, begins: ['assistant\n'], role: 'assistant' },
