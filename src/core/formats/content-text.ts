@@ -12,7 +12,7 @@ export function contentText(value: JsonValue | undefined): string {
 }
 
 /** Part types that are calls or results, in the terms of their writers. */
-const ELSEWHERE = /^(?:toolCall|tool_call|(?:redacted_)?thinking|reasoning|(?:\w+_)?tool_(?:use|result))$/;
+const ELSEWHERE = /^(?:toolCall|tool_call|(?:redacted_)?thinking|think|reasoning|(?:\w+_)?tool_(?:use|result))$/;
 
 function partText(part: { [key: string]: JsonValue }): string {
   const { type } = part;

@@ -43,7 +43,7 @@ function thoughtsOf(message: JsonObject, at: string): MessageText[] {
   return (blocks?.list ?? []).flatMap((block, i) => {
     if (!isJsonObject(block)) return [];
     const isThought = block.type === 'thinking' || block.type === 'reasoning' || block.type === 'think';
-    const key = ['thinking', 'reasoning', 'think'].find((name) => typeof block[name] === 'string');
+    const key = ['thinking', 'reasoning', 'think', 'text', 'content'].find((name) => typeof block[name] === 'string');
     return isThought && key !== undefined
       ? [{ pointer: `${at}/${blocks!.key}/${i}/${key}`, text: block[key] as string, isThought: true }]
       : [];

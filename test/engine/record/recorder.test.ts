@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { contentText } from '../../../src/core/formats/content-text.ts';
 import { isLoopback } from '../../../src/core/http/guard.ts';
 import { RecordFile } from '../../../src/engine/record/record-file.ts';
 import { RecordingProxy } from '../../../src/engine/record/recording-proxy.ts';
@@ -94,6 +95,63 @@ describe('what the client gets', () => {
       const reply = events('rollout-1.jsonl').find(({ request, type }) => type === 'message' && request === 0);
       expect(reply.message.content).toBe(`Grüße 👩‍💻 ${'x'.repeat(5000)}`);
     }
+  }, 60_000);
+
+  test('is equal over 300 requests of three protocols, with borders of chunks inside of characters', async () => {
+    const said = 'Grüße 👩‍💻 中文 ';
+    const streams: Record<string, string[]> = {
+      '/v1/chat/completions': [
+        JSON.stringify({ choices: [{ index: 0, delta: { content: said }, finish_reason: null }] }),
+        JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+        '[DONE]',
+      ],
+      '/v1/responses': [
+        JSON.stringify({ type: 'response.output_text.delta', delta: said }),
+        JSON.stringify({
+          type: 'response.completed',
+          response: {
+            id: 'r',
+            status: 'completed',
+            output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: said }] }],
+          },
+        }),
+      ],
+      '/v1/messages': [
+        JSON.stringify({ type: 'message_start', message: { id: 'm', role: 'assistant' } }),
+        JSON.stringify({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+        JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } }),
+        JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }),
+        JSON.stringify({ type: 'message_stop' }),
+      ],
+    };
+    const bytesOf = (path: string) => Buffer.from((streams[path] ?? []).map((data) => `data: ${data}\n\n`).join(''));
+    const { url, events, files, problems } = await recorded(async (request, response) => {
+      request.resume();
+      const bytes = bytesOf(request.url ?? '');
+      const step = 1 + (Number(request.headers['x-step']) % 61);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let at = 0; at < bytes.length; at += step) {
+        response.write(bytes.subarray(at, at + step));
+        if (at % 2 === 0) await new Promise(setImmediate);
+      }
+      response.end();
+    });
+    const paths = Object.keys(streams);
+    for (let round = 0; round < 100; round++)
+      await Promise.all(
+        paths.map(async (path, at) => {
+          const body = { messages: [user('q')], input: 'q', stream: true };
+          const headers = { 'x-step': String(round * 3 + at), 'x-rollout-id': `${round}-${at}` };
+          const answer = await post(`${url}${path}`, body, headers);
+          expect(Buffer.from(await answer.arrayBuffer()).equals(bytesOf(path))).toBe(true);
+        }),
+      );
+    expect(files()).toHaveLength(300);
+    for (const name of files()) {
+      const { message } = events(name).find(({ request, type }) => type === 'message' && request !== undefined);
+      expect(contentText(message.content)).toBe(said);
+    }
+    expect(problems).toEqual([]);
   }, 60_000);
 
   test.each([400, 401, 429, 500, 529])('is the error %i as it came', async (status) => {
