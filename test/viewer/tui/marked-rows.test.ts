@@ -61,7 +61,15 @@ test('their calls are run again after a question that says how many rollouts the
   expect(what.map(([, text]) => text).join('')).toContain('run the calls of 3 marked rollouts');
   if (question?.kind !== 'call') throw new Error('asked about a call');
   const { place, call, repeat, session } = question;
-  const where = { name: 'bubblewrap', why: '', asks: ', here?', problem: null, before: [], stateful: false };
+  const where = {
+    name: 'bubblewrap',
+    why: '',
+    asks: ', here?',
+    problem: null,
+    before: [],
+    stateful: false,
+    world: null,
+  };
   screen.do({ type: 'replay-where', place, call, way: { repeat, session }, where }, { type: 'replay-key', key: 'y' });
   expect(jobs().map(rowsOf)).toEqual([['1:1', '2:4', '2:5']]);
 });

@@ -261,7 +261,15 @@ describe('a search', () => {
 });
 
 describe('running again', () => {
-  const where = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [], stateful: false };
+  const where = {
+    name: 'bubblewrap',
+    why: 'here',
+    asks: null,
+    problem: null,
+    before: [],
+    stateful: false,
+    world: null,
+  };
   const found = (): Action =>
     ({
       type: 'replay-where',
@@ -439,7 +447,15 @@ test('a filter that is still looking is ended by going back, and the list is as 
 test('where a fork would run is taken for the rollout that was asked about', async () => {
   await small();
   screen.do({ type: 'fork-ask', model: { url: 'http://x/v1', name: 'qwen' } } as Action);
-  const where = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [], stateful: false };
+  const where = {
+    name: 'bubblewrap',
+    why: 'here',
+    asks: null,
+    problem: null,
+    before: [],
+    stateful: false,
+    world: null,
+  };
   const answer = (place: unknown): Action => ({ type: 'replay-where', place, call: null, way: null, where }) as never;
   expect(screen.do(answer(screen.place(0, 0))).state.replay.question).toMatchObject({ kind: 'fork', where: null });
   expect(screen.do(answer(screen.state.list.cursor)).state.replay.question).toMatchObject({ where });

@@ -331,7 +331,15 @@ describe('running again', () => {
     expect(screen.do({ type: 'replay-key', key: 'esc' }).state.replay.question).toBeNull();
   });
 
-  const where = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [], stateful: false };
+  const where = {
+    name: 'bubblewrap',
+    why: 'here',
+    asks: null,
+    problem: null,
+    before: [],
+    stateful: false,
+    world: null,
+  };
   const found = (way = { repeat: 1, session: false }): Action => ({
     type: 'replay-where',
     place: screen.state.list.cursor!,
@@ -347,6 +355,23 @@ describe('running again', () => {
     screen.do(found(), { type: 'replay-key', key: 'enter' });
     expect(screen.effects).toMatchObject([{ type: 'run', job: { kind: 'run', call: 0, repeat: 1, session: false } }]);
     expect(screen.state.replay.question).toBeNull();
+  });
+
+  test('a call that needs an image does not run; c copies the command that runs it in one', async () => {
+    await small();
+    const problem = 'it needs the files of an image';
+    const world = { locator: 'a b.jsonl:1', isRecorded: false };
+    const there = { ...found(), where: { ...where, name: '', problem, world } } as Action;
+    screen.do({ type: 'replay-ask', all: false }, there);
+    for (const name of ['enter', 'a', 'e'])
+      expect(screen.do({ type: 'replay-key', key: name }).effects.filter(({ type }) => type === 'run')).toEqual([]);
+    screen.do({ type: 'replay-key', key: 'c' });
+    const text = "rollout-viewer replay 'a b.jsonl:1' --call 0 --image ";
+    expect(screen.effects).toMatchObject([{ type: 'copy', text }]);
+    expect(screen.state.replay.question).toBeNull();
+    screen.do({ type: 'replay-ask', all: true }, there);
+    screen.do({ type: 'replay-key', key: 'c' });
+    expect(screen.effects).toMatchObject([{ type: 'copy', text: "rollout-viewer replay 'a b.jsonl:1' --image " }]);
   });
 
   test('k goes through 1, 3 and 10 runs', async () => {

@@ -85,7 +85,15 @@ describe('the foot', () => {
 });
 
 describe('a question about a call', () => {
-  const where = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [] as number[], stateful: false };
+  const where = {
+    name: 'bubblewrap',
+    why: 'here',
+    asks: null,
+    problem: null,
+    before: [] as number[],
+    stateful: false,
+    world: null,
+  };
   const lines = (more: object): string[] =>
     questionLines(
       {

@@ -1,6 +1,9 @@
+import { recordedActions } from '../../../analysis/actions/recorded-actions.ts';
 import type { Place } from '../../../core/dump/dump.ts';
+import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../../replay/index.ts';
+import { recordedImage } from '../../../replay/worlds/recorded-image.ts';
 import type { Where } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { countKnown } from './known-calls.ts';
@@ -8,17 +11,35 @@ import { countKnown } from './known-calls.ts';
 /** Finds out where a call would run and what would run before it, so that it can be shown first. */
 export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Promise<void> {
   const { place, call, marked, repeat, session } = job;
-  const plan = planCalls(runner.row(place), { tools: runner.tools, call, session })[0];
+  const row = runner.row(place);
+  const plans = planCalls(row, { tools: runner.tools, session });
+  const plan = plans.find((one) => one.call === call);
   if (plan === undefined) return;
   const way = { repeat, session };
-  runner.options.report({ type: 'replay-where', place, call, way, where: await whereOf(runner, plan) });
+  const where = isOfContainer(plan, row) ? await whereWorld(runner, plans, row) : await whereOf(runner, plan);
+  runner.options.report({ type: 'replay-where', place, call, way, where });
   const counted = await countKnown(runner, marked, way).catch(() => null);
   if (counted !== null) runner.options.report({ type: 'replay-known', place, call, way, ...counted });
 }
 
+/** A shell or an editor of an agent, whose files are in its image. */
+const isOfContainer = ({ tool, call }: PlannedCall, { rollout }: DumpRecord): boolean =>
+  tool === null &&
+  rollout !== null &&
+  recordedActions(rollout).some((one) => one.call === call && one.action.kind !== 'none');
+
+/** Other calls of the same rollout may run in a sandbox. */
+async function whereWorld(runner: RunnerContext, plans: readonly PlannedCall[], row: DumpRecord): Promise<Where> {
+  const problem = 'it needs the files of an image; c copies the command that runs it there';
+  const none: Sandbox = { name: '', why: '', asks: null, problem };
+  const found = plans.every(({ skip }) => skip !== null) ? none : await sandbox(runner, problem);
+  const world = { locator: row.locator, isRecorded: recordedImage(row.json) !== null };
+  return { ...found, before: [], stateful: false, world };
+}
+
 async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
-  const shared = { before, stateful: tool?.stateful ?? false };
+  const shared = { before, stateful: tool?.stateful ?? false, world: null };
   if (tool?.own) return { name: tool.own.runs, why: tool.from, asks: ASK_RIGHTS, problem: skip, ...shared };
   if (tool !== null && tool.url !== null)
     return { name: tool.url, why: `session_url of ${tool.from}`, asks: ASK_SERVER, problem: skip, ...shared };
@@ -54,6 +75,6 @@ export async function whereForkRuns(runner: RunnerContext, place: Place): Promis
   const none: Sandbox = { name: '', why: 'no tools', asks: null, problem: null };
   const found = tools.length === 0 ? none : await sandbox(runner, null);
   const names = tools.map(({ name }) => name).join(', ');
-  const where = { ...found, why: names || found.why, before: [], stateful: false };
+  const where = { ...found, why: names || found.why, before: [], stateful: false, world: null };
   runner.options.report({ type: 'replay-where', place, call: null, way: null, where });
 }

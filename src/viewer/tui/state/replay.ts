@@ -32,6 +32,15 @@ export interface Where {
   before: readonly number[];
   /** Its calls share state even if no session was requested. */
   stateful: boolean;
+  /** The rollout whose calls need an image; null for another kind of call. */
+  world: WorldRun | null;
+}
+
+/** What `replay --image` is given. */
+export interface WorldRun {
+  locator: string;
+  /** The record names an image itself. */
+  isRecorded: boolean;
 }
 
 /** A question at the foot of the screen before anything runs. */

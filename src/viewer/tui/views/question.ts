@@ -30,12 +30,13 @@ function callLines(question: CallQuestion, width: number): Lines {
   if (where !== null && where.before.length > 0) what.push(['plain', `, after ${callsText(where.before)}`]);
   what.push(...wherePieces(where, edited !== undefined));
   const canRun = where !== null && (where.problem === null || edited !== undefined);
+  const world = where?.world ?? null;
   const isKnown = known !== null && known > 0;
   const hints = (list: string): Hint[] => [
     ...(canRun ? [['Enter', 'run'] as const] : []),
-    ['e/E', 'edit'],
+    ...(world === null ? [['e/E', 'edit'] as const] : [COPY_WORLD]),
     ...(canRun ? [['i', 'ask'] as const] : []),
-    ['a', calls === 1 ? 'all' : `all ${calls}`],
+    ...(where?.name === '' && world !== null ? [] : [['a', calls === 1 ? 'all' : `all ${calls}`] as const]),
     ['f', `${marked !== null ? 'marked' : 'list'} ${list}`],
     ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
     ['k', `×${repeat}`],
@@ -76,7 +77,14 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
               ['quiet', where.asks ?? ''],
             ] as const)),
     ],
-    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']], width),
+    keys(
+      [
+        ...(where === null || where.name === '' ? [] : [['y', 'run'] as const]),
+        ...(where === null || where.world === null ? [] : [COPY_WORLD]),
+        ['Esc', 'close'],
+      ],
+      width,
+    ),
   ];
 }
 
@@ -152,6 +160,8 @@ function wherePieces(where: Where | null, isEdited: boolean): Piece[] {
 }
 
 type Hint = readonly [key: string, word: string];
+
+const COPY_WORLD: Hint = ['c', 'copy the command'];
 
 /** Keys and what they do, closer together if there is little room. */
 function keys(all: readonly Hint[], width: number): Piece[] {
