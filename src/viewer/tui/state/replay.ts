@@ -33,11 +33,11 @@ export interface Where {
   /** Its calls share state even if no session was requested. */
   stateful: boolean;
   /** The rollout whose calls need an image; null for another kind of call. */
-  world: WorldRun | null;
+  world: NeededWorld | null;
 }
 
 /** What `replay --image` is given. */
-export interface WorldRun {
+export interface NeededWorld {
   locator: string;
   /** The record names an image itself. */
   isRecorded: boolean;

@@ -6,7 +6,7 @@ import { shellWord } from '../../../core/text/shell-quote.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { RunnerJob } from '../state/effect.ts';
-import type { CallQuestion, Way, WorldRun } from '../state/replay.ts';
+import type { CallQuestion, NeededWorld, Way } from '../state/replay.ts';
 import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { notWhole } from './list-choice.ts';
@@ -104,7 +104,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
 }
 
 /** The command that runs a rollout in its image, up to a call. It ends where the image is typed if the record names none. */
-export const worldCommand = ({ locator, isRecorded }: WorldRun, call: number | null): string =>
+const worldCommand = ({ locator, isRecorded }: NeededWorld, call: number | null): string =>
   `rollout-viewer replay ${shellWord(locator)}${call === null ? '' : ` --call ${call}`} --image ${isRecorded ? 'recorded' : ''}`;
 
 /**
