@@ -5,22 +5,24 @@ import { describe, test } from 'vitest';
 import { DEFAULT_RUN_LIMITS, type Job, type Outcome } from '../../src/sandbox/server/backends/backend.ts';
 import { Pyodide } from '../../src/sandbox/server/backends/pyodide.ts';
 
-const LIMIT_SECONDS = 1;
+/** The limit of a run that is to be late, and of one that a busy machine may keep waiting. */
+const LATE_SECONDS = 1;
+const LIMIT_SECONDS = 30;
 /** What a late run gets to hand out its files, and a process to be killed on a machine that does much else. */
 const SPARE_SECONDS = 40;
 
-const job = (fetchFiles: string[]): Job => ({
+const job = (fetchFiles: string[], runTimeout: number): Job => ({
   language: 'python',
   code: 'pass',
   stdin: null,
   files: new Map(),
   fetchFiles,
   compileTimeout: 1,
-  runTimeout: LIMIT_SECONDS,
+  runTimeout,
   limits: { ...DEFAULT_RUN_LIMITS, fetchBytes: 4 << 20 },
 });
 
-async function attacked(attack: string, fetchFiles: string[]): Promise<Outcome | Error> {
+async function attacked(attack: string, fetchFiles: string[], runTimeout: number): Promise<Outcome | Error> {
   const backend = new Pyodide({
     files: { folder: `/nowhere/${attack}`, child: join(import.meta.dirname, 'hostile-child.mjs') },
     image: openSync('/dev/null', 'r'),
@@ -32,7 +34,7 @@ async function attacked(attack: string, fetchFiles: string[]): Promise<Outcome |
     flags: [],
   });
   try {
-    return await backend.execute(job(fetchFiles)).catch((error: Error) => error);
+    return await backend.execute(job(fetchFiles, runTimeout)).catch((error: Error) => error);
   } finally {
     await backend.close();
   }
@@ -58,8 +60,9 @@ const SAID: Record<string, { wants: string[]; status?: string | RegExp; files?: 
 describe('what a hostile child says', () => {
   test.concurrent.for(Object.entries(SAID))('%s', async ([attack, { wants, status, files, fault }], { expect }) => {
     const began = performance.now();
-    const answer = await attacked(attack, wants);
-    expect((performance.now() - began) / 1000).toBeLessThan(LIMIT_SECONDS + SPARE_SECONDS);
+    const seconds = status === 'Finished' ? LIMIT_SECONDS : LATE_SECONDS;
+    const answer = await attacked(attack, wants, seconds);
+    expect((performance.now() - began) / 1000).toBeLessThan(seconds + SPARE_SECONDS);
     if (answer instanceof Error) expect(answer.message).toContain(fault ?? 'no fault was expected');
     else {
       expect(answer.run?.status).toMatch(status ?? 'no status was expected');
