@@ -6,9 +6,7 @@ import { DumpSurroundings, type ReplayBackend } from '../replay/index.ts';
 import type { RunCodeInput, RunCodeResponse, RunJupyterInput, RunJupyterResponse } from '../sandbox/protocol.ts';
 import { read } from './aside.ts';
 import { JobNames } from './job-names.ts';
-import { QueuedJobs } from './jobs.ts';
-import type { SharedRedis } from './redis.ts';
-import { Texts } from './texts.ts';
+import type { QueuePlace } from './place.ts';
 
 /** A program, or the cells of a notebook, on its way to a worker's sandbox. */
 export type SentExecution =
@@ -51,13 +49,13 @@ export interface QueuedSandboxOptions {
 
 /** Combines the workers' sandboxes into one. The first worker defines the environment, and workers that differ are refused. */
 export async function queuedSandbox(
-  shared: SharedRedis,
+  shared: QueuePlace,
   { run, what, toolsUrl, concurrency, share, say, signal }: QueuedSandboxOptions,
 ): Promise<ReplayBackend & { finish(isOver: boolean): Promise<void> }> {
-  const texts = new Texts(shared, share);
+  const texts = shared.texts(share);
   const kind = 'executions' as const;
   const data = { toolsUrl, most: concurrency ?? null };
-  const jobs = await QueuedJobs.open(shared, { id: run, kind, what, data, texts, say, signal, most: concurrency });
+  const jobs = await shared.jobs({ id: run, kind, what, data, texts, say, signal, most: concurrency });
   const names = new JobNames();
   const ask = async (sent: SentExecution, own: AbortSignal | undefined) => {
     const text = printJson(sent as unknown as Printable);

@@ -6,7 +6,8 @@ import { atMost, CLOSE_MS, type SharedRedis } from './redis.ts';
 import { Admission, isRefusal } from './refusals.ts';
 import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
 import { countsOf, stagesOf, type WorkStatus } from './status.ts';
-import { TextPlace, type Texts } from './texts.ts';
+import { TextPlace, type TextStore } from './texts.ts';
+import { WorkerNews } from './worker-news.ts';
 import { workersAt } from './workers.ts';
 
 /** A Redis that went down may lose events: open jobs are rechecked periodically, a limited number at a time. */
@@ -45,7 +46,7 @@ interface Asked {
 export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
   /** The part of the run that workers need. */
   data: object;
-  texts: Texts;
+  texts: TextStore;
   say: (message: string) => void;
   signal: AbortSignal;
   /** Hands over unfinished work, and starts nothing more. */
@@ -54,22 +55,34 @@ export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
   most?: number | undefined;
 }
 
+/** A run's work among its workers, each job of which counts once. */
+export interface Jobs {
+  /** The environment that its workers agreed on. */
+  readonly runs: Pick<Runs, 'surroundings' | 'forgetSurroundings'>;
+  readonly status: WorkStatus;
+  /**
+   * @param id the same for the same job in every process
+   * @param read throws for an outcome that no worker of this version wrote
+   */
+  ask<T>(id: string, text: string, read: (text: string) => T): Promise<JobEnd<T>>;
+  /** @param isOver the run will not be resumed */
+  close(isOver: boolean): Promise<void>;
+}
+
 /** A run's work in a Redis: workers do each job exactly once, whichever process is killed meanwhile. */
-export class QueuedJobs {
+export class QueuedJobs implements Jobs {
   readonly #shared: SharedRedis;
   readonly #queue: Queue;
   readonly #events: QueueEvents;
   readonly #runs: Runs;
-  readonly #texts: Texts;
+  readonly #texts: TextStore;
   readonly #data: object;
   readonly #most: number | undefined;
-  readonly #say: (message: string) => void;
   readonly #asked = new Map<string, Asked>();
-  readonly #told = new Set<string>();
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
   #head: RunHead;
-  #isAlone: boolean | null = null;
+  readonly #news: WorkerNews;
   #lost = 0;
   /** The last event that was read. */
   #seen: string | null = null;
@@ -92,7 +105,7 @@ export class QueuedJobs {
     this.#shared = shared;
     this.#head = headOf({ id, kind, what });
     this.#texts = texts;
-    this.#say = say;
+    this.#news = new WorkerNews(id, shared.name, say);
     this.#runs = new Runs(shared);
     this.#signal = signal;
     this.#admission = new Admission(redis, () => this.#trimEvents(), shared.refusals);
@@ -153,10 +166,6 @@ export class QueuedJobs {
     return { ...this.#status, failed: this.#lost, isAway };
   }
 
-  /**
-   * @param id the same for the same job in every process
-   * @param read throws for an outcome that no worker of this version wrote
-   */
   ask<T>(id: string, text: string, read: (text: string) => T): Promise<JobEnd<T>> {
     return new Promise((resolve) => {
       const asked = { text, read, lookedAt: Date.now(), tries: 0, isInside: false, isAstray: false };
@@ -300,27 +309,10 @@ export class QueuedJobs {
   }
 
   async #tellOfWorkers(): Promise<void> {
-    const workers = await workersAt(this.#shared);
-    const { id } = this.#head;
-    const own = workers.filter(({ runs }) => runs.includes(id));
+    const own = this.#news.see(await workersAt(this.#shared));
     const perMinute = own.reduce((sum, one) => sum + one.perMinute, 0);
-    const stages = stagesOf(own, id);
+    const stages = stagesOf(own, this.#head.id);
     this.#status = { workers: own.length, perMinute, stages, ...(await countsOf(this.#queue)) };
-    for (const { host, pid, refused } of workers) {
-      const why = refused.find(({ run }) => run === id)?.why;
-      if (why === undefined || this.#told.has(`${host} ${pid} ${why}`)) continue;
-      this.#told.add(`${host} ${pid} ${why}`);
-      this.#say(`worker ${pid} on ${host} is refused: ${why}`);
-    }
-    const isAlone = own.length === 0;
-    if (isAlone === this.#isAlone) return;
-    const { name } = this.#shared;
-    // An idle worker takes a moment to notice a run.
-    const isNew = this.#isAlone === null && workers.some(({ refused }) => !refused.some(({ run }) => run === id));
-    if (isNew) return;
-    if (isAlone) this.#say(`${name}: no worker for this run is there: rollout-viewer worker --queue ${name}`);
-    else if (this.#isAlone !== null) this.#say(`${name}: a worker is there`);
-    this.#isAlone = isAlone;
   }
 
   /** Withdraws waiting jobs; a worker hands over the job in progress as it is. */
@@ -347,7 +339,6 @@ export class QueuedJobs {
     }
   }
 
-  /** @param isOver the run will not be resumed */
   async close(isOver: boolean): Promise<void> {
     clearInterval(this.#timer);
     if (this.#shared.redis.status === 'ready') {

@@ -20,16 +20,21 @@ export interface Asking {
   mend?: (() => Promise<unknown>) | undefined;
 }
 
-/** Retries until Redis answers. A refusal is reported once, and once more when it is over; it never becomes the result of a tool or a rollout. */
+/** Retries until the place answers. A refusal is reported once, and once more when it is over; it never becomes the result of a tool or a rollout. */
 export class Refusals {
   readonly #name: string;
   readonly #say: (message: string) => void;
-  /** The last refusal; null while Redis serves. */
+  /** The last refusal; null while the place serves. */
   current: string | null = null;
 
-  constructor(name: string, say: (message: string) => void) {
+  readonly #who: string;
+  readonly #isRefused: (error: unknown) => boolean;
+
+  constructor(name: string, say: (message: string) => void, who = 'Redis', isRefused = isRefusal) {
     this.#name = name;
     this.#say = say;
+    this.#who = who;
+    this.#isRefused = isRefused;
   }
 
   /** @throws errors of `work`, except refusals; the signal's reason */
@@ -49,7 +54,7 @@ export class Refusals {
           await mend();
           continue;
         }
-        if (!isRefusal(error)) throw error;
+        if (!this.#isRefused(error)) throw error;
         wasRefused = true;
         this.refused(errorMessage(error));
         await pause(AGAIN_MS, signal);
@@ -59,12 +64,13 @@ export class Refusals {
 
   refused(message: string): void {
     const [reason = message] = message.split(/\.? script:|, on @|\.$/);
-    if (this.current === null) this.#say(`${this.#name}: Redis refuses: ${reason}; waiting, nothing is given up`);
+    if (this.current === null)
+      this.#say(`${this.#name}: ${this.#who} refuses: ${reason}; waiting, nothing is given up`);
     this.current = reason;
   }
 
   served(): void {
-    if (this.current !== null) this.#say(`${this.#name}: Redis serves again`);
+    if (this.current !== null) this.#say(`${this.#name}: ${this.#who} serves again`);
     this.current = null;
   }
 }

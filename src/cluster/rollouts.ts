@@ -5,11 +5,10 @@ import type { ElsewhereParts, MakeElsewhere } from '../engine/collect/run.ts';
 import { STATE_DIRECTORY } from '../engine/collect/run-state.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
-import { QueuedJobs } from './jobs.ts';
-import type { SharedRedis } from './redis.ts';
+import type { Jobs } from './jobs.ts';
+import type { QueuePlace } from './place.ts';
 import { runIn } from './run-id.ts';
 import { runToSend } from './sent-run.ts';
-import { Texts } from './texts.ts';
 import { decodeOutcome, encodeJob, failedOutcome } from './wire.ts';
 
 export interface ProducerOptions {
@@ -24,27 +23,27 @@ export const stateOf = (out: string): string => join(out, STATE_DIRECTORY);
 
 /** Has workers make rollouts. Only this process writes the dump; a restarted run picks up the results its workers made meanwhile. */
 export class QueuedRollouts implements MakeElsewhere {
-  readonly #jobs: QueuedJobs;
+  readonly #jobs: Jobs;
   readonly #partialOf: ElsewhereParts['partialOf'];
 
-  private constructor(jobs: QueuedJobs, partialOf: ElsewhereParts['partialOf']) {
+  private constructor(jobs: Jobs, partialOf: ElsewhereParts['partialOf']) {
     this.#jobs = jobs;
     this.#partialOf = partialOf;
   }
 
   /** @throws SetupError for parts that cannot be sent */
   static async open(
-    shared: SharedRedis,
+    shared: QueuePlace,
     { settings, share, say }: ProducerOptions,
     { files, partialOf, signal, suspend }: ElsewhereParts,
   ): Promise<QueuedRollouts> {
-    const texts = new Texts(shared, share);
+    const texts = shared.texts(share);
     const data = await runToSend(settings, texts, files).catch((error: Error) => {
       throw new SetupError(`--queue: ${error.message}`);
     });
     const { run: id } = await runIn(stateOf(settings.out!));
     const what = settings.out!;
-    const jobs = await QueuedJobs.open(shared, { id, kind: 'rollouts', what, data, texts, say, signal, suspend });
+    const jobs = await shared.jobs({ id, kind: 'rollouts', what, data, texts, say, signal, suspend });
     return new QueuedRollouts(jobs, partialOf);
   }
 

@@ -10,7 +10,7 @@ export const RunKind = z.enum(['rollouts', 'executions', 'scores']);
 export type RunKind = z.infer<typeof RunKind>;
 
 /** A run as seen by workers. */
-const RunHead = z.object({
+export const RunHead = z.object({
   /** Part of the names of keys. */
   id: z.string().regex(/^[\w-]{1,100}$/),
   kind: RunKind,
@@ -46,7 +46,7 @@ export const JobData = z.object({ started: z.number(), text: TextPlace });
 /** The name of a run's queue at BullMQ. */
 export const queueOf = (run: string): string => `run-${run}`;
 
-const Poisoned = z.object({ run: z.string(), id: z.string(), reason: z.string(), at: z.string() });
+export const Poisoned = z.object({ run: z.string(), id: z.string(), reason: z.string(), at: z.string() });
 /** A job given up after its tries. */
 export type Poisoned = z.infer<typeof Poisoned>;
 

@@ -6,10 +6,8 @@ import { isRewardFile } from '../engine/own/reward-file.ts';
 import type { Rescored, ScoreTask } from '../replay/rescore.ts';
 import type { RewardChoice } from '../replay/reward-choice.ts';
 import { JobNames } from './job-names.ts';
-import { QueuedJobs } from './jobs.ts';
-import type { SharedRedis } from './redis.ts';
+import type { QueuePlace } from './place.ts';
 import { checkSecrets } from './secrets.ts';
-import { Texts } from './texts.ts';
 import { Numeric } from './wire.ts';
 
 export interface QueuedScoresOptions {
@@ -25,14 +23,14 @@ export interface QueuedScoresOptions {
 }
 
 /** Has workers rescore rollouts. @throws Error for a function that cannot be sent */
-export async function queuedScores(shared: SharedRedis, options: QueuedScoresOptions) {
+export async function queuedScores(shared: QueuePlace, options: QueuedScoresOptions) {
   const { run, what, choice, against, repeat, toolsUrl, share, say, signal } = options;
   const files = [choice.reward, against?.reward].filter(isRewardFile);
   const own = await ownFiles(files.map((file) => fileEntry(file, process.cwd())));
   const data = { choice: withoutPlaces(choice), against: against && withoutPlaces(against), repeat, toolsUrl, own };
   checkSecrets(JSON.stringify(data), 'the reward');
-  const texts = new Texts(shared, share);
-  const jobs = await QueuedJobs.open(shared, { id: run, kind: 'scores', what, data, texts, say, signal });
+  const texts = shared.texts(share);
+  const jobs = await shared.jobs({ id: run, kind: 'scores', what, data, texts, say, signal });
   const names = new JobNames();
   return {
     /** Null: the run was ended before. */

@@ -5,7 +5,7 @@ import { type Settings, sentSettings } from '../engine/collect/settings.ts';
 import { type OwnEntry, ownFiles } from '../engine/own/own-files.ts';
 import { SentOwn } from './own-code.ts';
 import { checkSecrets, checkVariables, hasPassword } from './secrets.ts';
-import { TextPlace, type Texts } from './texts.ts';
+import { TextPlace, type TextStore } from './texts.ts';
 
 /** Settings that name files of which only the content matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
@@ -37,7 +37,7 @@ const without = (settings: Readonly<Record<string, unknown>>, keys: readonly str
  * @param entries the files in which the user's code was found
  * @throws Error for a file that cannot be read, or for a secret
  */
-export async function runToSend(settings: Settings, texts: Texts, entries: readonly OwnEntry[]): Promise<SentRun> {
+export async function runToSend(settings: Settings, texts: TextStore, entries: readonly OwnEntry[]): Promise<SentRun> {
   const files: SentRun['files'] = [];
   for (const key of FILES) {
     const path = settings[key];
@@ -71,7 +71,7 @@ async function filesOf(key: (typeof FILES)[number], path: string): Promise<strin
 /** Writes a run's files to `folder`. @param own this worker's own settings. @returns the run's settings, for this machine */
 export async function receivedSettings(
   run: SentRun,
-  texts: Texts,
+  texts: TextStore,
   folder: string,
   own: Partial<Settings>,
 ): Promise<Settings> {

@@ -18,8 +18,18 @@ export const TextPlace = z.union([
 ]);
 export type TextPlace = z.infer<typeof TextPlace>;
 
-/** Texts of any size between producer and workers. */
-export class Texts {
+/** Carries texts between producer and workers. */
+export interface TextStore {
+  /** @param inline the most bytes stored in the job itself */
+  put(text: string, options?: { own?: string; inline?: number }): Promise<TextPlace>;
+  /** Called when its job is done. */
+  drop(place: TextPlace): Promise<void>;
+  /** @throws Error naming the places that were searched */
+  get(place: TextPlace): Promise<string>;
+}
+
+/** Texts of any size between producer and workers of a Redis. */
+export class Texts implements TextStore {
   readonly #shared: SharedRedis;
   readonly #folder: string | undefined;
   /** Recently stored texts: the tools of all tasks are the same. */
@@ -31,7 +41,6 @@ export class Texts {
     this.#folder = folder;
   }
 
-  /** @param inline the most bytes stored in the job itself */
   async put(text: string, { own, inline = INLINE }: { own?: string; inline?: number } = {}): Promise<TextPlace> {
     const bytes = Buffer.from(text);
     if (bytes.length <= inline) return { text };
@@ -55,7 +64,6 @@ export class Texts {
     return place;
   }
 
-  /** Called when its job is done. */
   async drop(place: TextPlace): Promise<void> {
     if ('text' in place || place.own === undefined) return;
     const name = nameOf(place);
@@ -63,7 +71,6 @@ export class Texts {
       await rm(join(this.#folder, name), { force: true });
   }
 
-  /** @throws Error naming the places that were searched */
   async get(place: TextPlace): Promise<string> {
     if ('text' in place) return place.text;
     const { sha256 } = place;

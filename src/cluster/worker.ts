@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Worker } from 'bullmq';
 import { untilAborted } from '../core/async/abort.ts';
-import { shareLimits } from '../core/async/limiter.ts';
+import { type RateLimiter, shareLimits } from '../core/async/limiter.ts';
 import { pause } from '../core/async/timeout.ts';
 import { errorMessage } from '../core/text/thrown.ts';
-import { mendQueue } from './aside.ts';
-import { atMost, CLOSE_MS, type SharedRedis, VERSION } from './redis.ts';
-import { RedisLimiter } from './redis-limiter.ts';
-import { isRefusal, isWrongType } from './refusals.ts';
-import { JobData, queueOf, type RunHead, type RunKind, Runs } from './runs.ts';
-import { Texts } from './texts.ts';
-import { BEAT_MS, beat, leave, type WorkerBeat } from './workers.ts';
+import { atMost, CLOSE_MS, VERSION } from './redis.ts';
+import { JobData, type RunHead, type RunKind, type Runs } from './runs.ts';
+import type { TextPlace, TextStore } from './texts.ts';
+import { BEAT_MS, type WorkerBeat } from './workers.ts';
 
-/** A worker that does not renew its lock on a job for this long counts as gone, and another worker gets the job. */
-const LOCK_MS = 15_000;
-/** A job whose worker died this often may be what kills them. */
-const MOST_STALLED = 6;
 const LOOK_MS = 500;
 /** A refused run is checked again: the missing part may have been supplied. */
 const AGAIN_MS = 15_000;
@@ -36,13 +28,43 @@ interface OpenWork {
   close(): Promise<void>;
 }
 
+/** The parts of a place that a run's work uses. */
+export interface WorkParts {
+  texts: TextStore;
+  runs: Pick<Runs, 'agree'>;
+}
+
 /** Prepares for a run. @throws Error naming what this machine lacks for it */
-export type OpenRun = (run: RunHead, data: unknown, parts: { texts: Texts; runs: Runs }) => Promise<OpenWork>;
+export type OpenRun = (run: RunHead, data: unknown, parts: WorkParts) => Promise<OpenWork>;
+
+/** How a worker takes the jobs of one run. */
+interface Consuming {
+  run: string;
+  worker: string;
+  /** Concurrent jobs. */
+  places: number;
+  make: (id: string, data: unknown) => Promise<{ made: TextPlace }>;
+  done: () => void;
+  failed: (reason: string) => void;
+}
+
+/** A worker's side of the place where it meets runs. */
+export interface WorkerHub {
+  /** False: nothing can be seen there, and no run is abandoned for that. */
+  isThere(): boolean;
+  list(): Promise<RunHead[]>;
+  data(run: string): Promise<unknown>;
+  parts: WorkParts;
+  /** One limit for all workers; without it each worker has its own. */
+  limiter?: (name: string, rateLimit: number) => RateLimiter;
+  beat(word: WorkerBeat): Promise<void>;
+  leave(worker: string): Promise<void>;
+  /** Closing waits for jobs under way, unless forced. */
+  consume(consuming: Consuming): { close(force?: boolean): Promise<void> };
+}
 
 export interface WorkerOptions {
   concurrency: number;
-  share?: string | undefined;
-  lockMs?: number;
   openers: Readonly<Record<RunKind, OpenRun>>;
   /** Ends after so long without work. */
   idleMs?: number | undefined;
@@ -57,10 +79,10 @@ export interface WorkerOptions {
 /** Why a worker ended. */
 export type WorkerEnd = 'stopped' | 'idle' | 'time';
 
-/** Does the work of any run in a Redis until stopped, idle or out of time. Work already started is finished. */
-export async function serveWorker(shared: SharedRedis, options: WorkerOptions): Promise<WorkerEnd> {
-  shareLimits((name, rateLimit) => new RedisLimiter(shared, name, rateLimit));
-  const worker = new RunWorker(shared, options);
+/** Does the work of any run in a place until stopped, idle or out of time. Work already started is finished. */
+export async function serveWorker(hub: WorkerHub, options: WorkerOptions): Promise<WorkerEnd> {
+  if (hub.limiter !== undefined) shareLimits(hub.limiter);
+  const worker = new RunWorker(hub, options);
   options.watch?.(() => worker.state());
   return worker.serve();
 }
@@ -73,10 +95,8 @@ interface Under {
 }
 
 class RunWorker {
-  readonly #shared: SharedRedis;
+  readonly #hub: WorkerHub;
   readonly #options: WorkerOptions;
-  readonly #runs: Runs;
-  readonly #texts: Texts;
   readonly #word: WorkerBeat;
   readonly #under = new Set<Under>();
   readonly #served = new Map<string, ServedRun>();
@@ -86,11 +106,9 @@ class RunWorker {
   /** When a job was last under way. */
   #busy = this.#began;
 
-  constructor(shared: SharedRedis, options: WorkerOptions) {
-    this.#shared = shared;
+  constructor(hub: WorkerHub, options: WorkerOptions) {
+    this.#hub = hub;
     this.#options = options;
-    this.#runs = new Runs(shared);
-    this.#texts = new Texts(shared, options.share);
     this.#word = {
       id: randomUUID(),
       version: VERSION,
@@ -115,14 +133,13 @@ class RunWorker {
     const beating = setInterval(() => void this.#beat(), BEAT_MS);
     let end: WorkerEnd | null = null;
     while (end === null) {
-      // Without a Redis there is nothing to see, and no run is abandoned for that.
-      if (this.#shared.redis.status === 'ready') await untilAborted(this.#look(), signal).catch(() => {});
+      if (this.#hub.isThere()) await untilAborted(this.#look(), signal).catch(() => {});
       await pause(LOOK_MS, signal).catch(() => {});
       end = signal.aborted ? 'stopped' : this.#whyOver(performance.now());
     }
     await Promise.all([...this.#served.values()].map((run) => run.close()));
     clearInterval(beating);
-    if (this.#shared.redis.status === 'ready') await leave(this.#shared, this.#word.id).catch(() => {});
+    if (this.#hub.isThere()) await this.#hub.leave(this.#word.id).catch(() => {});
     return end;
   }
 
@@ -134,7 +151,7 @@ class RunWorker {
   }
 
   async #look(): Promise<void> {
-    const heads = await this.#runs.list();
+    const heads = await this.#hub.list();
     const now = Date.now();
     let isNew = false;
     for (const head of heads) {
@@ -159,10 +176,10 @@ class RunWorker {
     const { say, openers } = this.#options;
     try {
       if (head.version !== VERSION) throw new Error(`version ${VERSION} here, ${head.version} is the run's`);
-      const data = await this.#runs.data(head.id);
-      const work = await openers[head.kind](head, data, { texts: this.#texts, runs: this.#runs });
-      const served = new ServedRun(head, work, this.#shared);
-      served.serve(this.#workerFor(head, served));
+      const data = await this.#hub.data(head.id);
+      const work = await openers[head.kind](head, data, this.#hub.parts);
+      const served = new ServedRun(head, work, this.#hub);
+      served.serve(this.#consume(head.id, served));
       this.#served.set(head.id, served);
       this.#refused.delete(head.id);
       say(`${head.kind} of ${head.what} on ${head.host}`);
@@ -173,20 +190,21 @@ class RunWorker {
     }
   }
 
-  #workerFor(head: RunHead, run: ServedRun): Worker {
-    const { bullmq, prefix, refusals } = this.#shared;
-    const { lockMs = LOCK_MS } = this.#options;
-    const worker = new bullmq.Worker(
-      queueOf(head.id),
-      async ({ id, data }) => {
-        const under: Under = { run: head.id, id: String(id), since: Date.now(), stage: () => 'waiting' };
+  #consume(head: string, run: ServedRun): ReturnType<WorkerHub['consume']> {
+    const { texts } = this.#hub.parts;
+    return this.#hub.consume({
+      run: head,
+      worker: this.#word.id,
+      places: run.concurrency,
+      make: async (id, sent) => {
+        const under: Under = { run: head, id, since: Date.now(), stage: () => 'waiting' };
         this.#under.add(under);
         try {
-          const { started, text } = JobData.parse(data);
-          const made = await run.make(await this.#texts.get(text), started, (stage) => {
+          const { started, text } = JobData.parse(sent);
+          const made = await run.make(await texts.get(text), started, (stage) => {
             under.stage = stage;
           });
-          return { made: await this.#texts.put(made, { own: `${head.id}-${id}`, inline: INLINE }) };
+          return { made: await texts.put(made, { own: `${head}-${id}`, inline: INLINE }) };
         } catch (error) {
           throw new Error(errorMessage(error).slice(0, LONGEST_REASON));
         } finally {
@@ -194,28 +212,15 @@ class RunWorker {
           this.#busy = performance.now();
         }
       },
-      {
-        connection: this.#shared.another(),
-        prefix,
-        concurrency: run.concurrency,
-        lockDuration: lockMs,
-        stalledInterval: lockMs / 3,
-        maxStalledCount: MOST_STALLED,
+      done: () => {
+        this.#word.done++;
+        this.#ended.push(Date.now());
       },
-    );
-    worker.on('error', (error) => {
-      if (isRefusal(error)) refusals.refused(error.message);
-      if (isWrongType(error)) void mendQueue(this.#shared, queueOf(head.id)).catch(() => {});
+      failed: (reason) => {
+        this.#word.failed++;
+        this.#options.say(reason);
+      },
     });
-    worker.on('completed', () => {
-      this.#word.done++;
-      this.#ended.push(Date.now());
-    });
-    worker.on('failed', (_, error) => {
-      this.#word.failed++;
-      this.#options.say(error.message);
-    });
-    return worker;
   }
 
   state(): WorkerBeat {
@@ -238,26 +243,22 @@ class RunWorker {
     return { ...this.#word, ...word, stages, at: under.slice(0, MOST_LISTED) };
   }
 
-  async #beat(): Promise<void> {
-    const { refusals } = this.#shared;
-    await beat(this.#shared, this.state()).then(
-      () => refusals.served(),
-      (error) => isRefusal(error) && refusals.refused(error.message),
-    );
+  #beat(): Promise<void> {
+    return this.#hub.beat(this.state());
   }
 }
 
 class ServedRun {
   seenAt = Date.now();
-  readonly #shared: SharedRedis;
+  readonly #hub: WorkerHub;
   readonly #work: OpenWork;
   readonly #making = new Set<{ started: number; suspend: AbortController }>();
-  #worker: Worker | null = null;
+  #worker: ReturnType<WorkerHub['consume']> | null = null;
   /** The last start of the run that was ended early. */
   #suspended = 0;
 
-  constructor(head: RunHead, work: OpenWork, shared: SharedRedis) {
-    this.#shared = shared;
+  constructor(head: RunHead, work: OpenWork, hub: WorkerHub) {
+    this.#hub = hub;
     this.#work = work;
     this.see(head, this.seenAt);
   }
@@ -266,7 +267,7 @@ class ServedRun {
     return this.#work.concurrency;
   }
 
-  serve(worker: Worker): void {
+  serve(worker: ReturnType<WorkerHub['consume']>): void {
     this.#worker = worker;
   }
 
@@ -288,9 +289,9 @@ class ServedRun {
     }
   }
 
-  /** Finishes started jobs, unless there is no Redis to deliver them to. */
+  /** Finishes started jobs, unless there is no place to deliver them to. */
   async close(): Promise<void> {
-    const isThere = this.#shared.redis.status === 'ready';
+    const isThere = this.#hub.isThere();
     const closing = this.#worker?.close(!isThere).catch(() => {});
     await (isThere ? closing : atMost(CLOSE_MS, closing));
     await this.#work.close();

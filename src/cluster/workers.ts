@@ -8,7 +8,7 @@ const KEPT_MS = 10_000;
 
 const Word = z.string().max(1000);
 
-const Beat = z.object({
+export const Beat = z.object({
   id: Word,
   version: Word,
   host: Word,

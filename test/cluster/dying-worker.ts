@@ -1,5 +1,6 @@
 // A worker that does jobs until one kills it, or one says that it may end.
 import { shareRedis } from '../../src/cluster/redis.ts';
+import { redisHub } from '../../src/cluster/redis-place.ts';
 import { type OpenRun, serveWorker } from '../../src/cluster/worker.ts';
 
 const shared = await shareRedis(process.argv[2]!, () => {});
@@ -14,5 +15,5 @@ const open: OpenRun = async () => ({
   close: async () => {},
 });
 const openers = { rollouts: open, executions: open, scores: open };
-await serveWorker(shared, { concurrency: 4, lockMs: 1500, openers, say: () => {}, signal: stop.signal });
+await serveWorker(redisHub(shared, undefined, 1500), { concurrency: 4, openers, say: () => {}, signal: stop.signal });
 await shared.close();

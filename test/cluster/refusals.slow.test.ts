@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { QueuedJobs } from '../../src/cluster/jobs.ts';
 import { type SharedRedis, shareRedis } from '../../src/cluster/redis.ts';
+import { redisHub } from '../../src/cluster/redis-place.ts';
 import { headOf, Runs } from '../../src/cluster/runs.ts';
 import { queueStatus } from '../../src/cluster/status.ts';
 import { Texts } from '../../src/cluster/texts.ts';
@@ -34,7 +35,12 @@ function work(shared: SharedRedis, open: OpenRun): string[] {
   const said: string[] = [];
   const stop = new AbortController();
   const openers = { rollouts: open, executions: open, scores: open };
-  const served = serveWorker(shared, { concurrency: 4, openers, say: (text) => said.push(text), signal: stop.signal });
+  const served = serveWorker(redisHub(shared), {
+    concurrency: 4,
+    openers,
+    say: (text) => said.push(text),
+    signal: stop.signal,
+  });
   ending.unshift(() => {
     stop.abort();
     return served;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SharedRedis } from '../../cluster/redis.ts';
+import type { QueuePlace } from '../../cluster/place.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 
 export interface QueueFlags {
@@ -7,29 +7,38 @@ export interface QueueFlags {
   share?: string;
 }
 
+/** The forms of --queue. */
+export const QUEUE_PLACES =
+  'redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS, ?prefix=NAME; or a folder that all machines see';
+
 export const withQueue = (command: Command): Command =>
   command
-    .option('--queue <url>', 'have workers do it: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME')
+    .option('--queue <where>', `have workers do it: ${QUEUE_PLACES}`)
     .option('--share <dir>', 'with --queue: a folder that workers see too, for texts that are too large for Redis');
 
-/** The Redis that the flags name; null if absent. BullMQ is loaded only for it. @throws UsageError */
+/** The place that the flags name; null if absent. BullMQ is loaded only for it. @throws UsageError */
 export async function openQueue(
   { queue, share }: QueueFlags,
   say: (message: string) => void,
-): Promise<SharedRedis | null> {
+): Promise<QueuePlace | null> {
   if (queue === undefined) {
     if (share === undefined) return null;
     throw new UsageError('--share goes with --queue: without it no worker reads that folder');
   }
-  const { shareRedis } = await import('../../cluster/redis.ts');
-  return shareRedis(queue, say).catch((error: Error) => {
+  return placeAt(queue, say);
+}
+
+/** @throws UsageError */
+export async function placeAt(queue: string, say: (message: string) => void): Promise<QueuePlace> {
+  const { openPlace } = await import('../../cluster/place.ts');
+  return openPlace(queue, say).catch((error: Error) => {
     throw new UsageError(error.message);
   });
 }
 
 /** BullMQ keeps retrying an unreachable Redis; the process must still end once everything is printed. */
-export async function leaveQueue(shared: SharedRedis): Promise<void> {
-  const isAway = shared.redis.status !== 'ready';
+export async function leaveQueue(shared: QueuePlace): Promise<void> {
+  const isAway = shared.isAway();
   await shared.close();
   if (isAway) setTimeout(() => process.exit(), 1000).unref();
 }

@@ -1,26 +1,23 @@
 import { Command } from 'commander';
-import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { DONE, print, run, say } from './output.ts';
+import { placeAt, QUEUE_PLACES } from './queue-flags.ts';
 
 export function queueCommand(): Command {
   return new Command('queue')
-    .description('tell what workers at a Redis are at, and what waits for them')
-    .argument('<url>', 'redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME')
+    .description('tell what workers of a queue are at, and what waits for them')
+    .argument('<where>', QUEUE_PLACES)
     .option('--json', 'one JSON object')
     .action((url: string, flags: { json?: boolean }) => run(() => queue(url, flags.json === true)));
 }
 
 async function queue(url: string, isJson: boolean): Promise<number> {
-  const { shareRedis } = await import('../../cluster/redis.ts');
-  const { queueStatus, stagesOf } = await import('../../cluster/status.ts');
-  const shared = await shareRedis(url, say).catch((error: Error) => {
-    throw new UsageError(error.message);
-  });
+  const { stagesOf } = await import('../../cluster/status.ts');
+  const shared = await placeAt(url, say);
   try {
-    const status = await queueStatus(shared);
+    const status = await shared.status();
     if (isJson) {
       await print(`${printJson(status as unknown as Printable)}\n`);
       return DONE;

@@ -1,4 +1,4 @@
-import type { SharedRedis } from '../../cluster/redis.ts';
+import type { QueuePlace } from '../../cluster/place.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { printJson } from '../../core/json/print.ts';
@@ -194,7 +194,7 @@ interface SandboxWanted {
 
 /** The sandboxes of workers. A continued run picks up what they finished after it was killed. */
 async function sandboxAt(
-  shared: SharedRedis,
+  shared: QueuePlace,
   args: readonly string[],
   { choice, flags, journal, signal }: SandboxWanted,
 ) {

@@ -1,4 +1,4 @@
-import type { SharedRedis } from '../../cluster/redis.ts';
+import type { QueuePlace } from '../../cluster/place.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
@@ -122,7 +122,7 @@ interface ScoresWanted {
 
 /** The workers that score. A continued run picks up what they finished after it was killed. @throws UsageError */
 async function scoresAt(
-  shared: SharedRedis,
+  shared: QueuePlace,
   args: readonly string[],
   { choice, second, flags, journal, signal }: ScoresWanted,
 ) {

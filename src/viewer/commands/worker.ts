@@ -1,10 +1,9 @@
 import type { Server } from 'node:http';
 import { Command } from 'commander';
 import type { WorkerEnd } from '../../cluster/worker.ts';
-import { UsageError } from '../../core/dump/paths.ts';
 import { type Listening, listening, serveMetrics, workerMetrics } from './metrics.ts';
 import { DONE, run, say } from './output.ts';
-import { leaveQueue } from './queue-flags.ts';
+import { leaveQueue, placeAt, QUEUE_PLACES } from './queue-flags.ts';
 import { positive } from './sandbox-flags.ts';
 
 interface WorkerFlags {
@@ -28,7 +27,7 @@ const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 export function workerCommand(): Command {
   return new Command('worker')
     .description('do the work of runs that were started with --queue, on any number of machines')
-    .requiredOption('--queue <url>', 'the Redis: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME')
+    .requiredOption('--queue <where>', QUEUE_PLACES)
     .option('--concurrency <n>', 'rollouts in flight, or scores', positive, 32)
     .option('--model-url <url>', "this machine's model server; without it the run's")
     .option(
@@ -64,15 +63,12 @@ export function workerCommand(): Command {
 async function work(flags: WorkerFlags): Promise<number> {
   const { queue, concurrency, modelUrl, sandbox, sandboxPython, allowTools, python, share } = flags;
   const { idleExit, maxTime, metrics } = flags;
-  const { shareRedis } = await import('../../cluster/redis.ts');
   const { serveWorker } = await import('../../cluster/worker.ts');
   const { rolloutsWork } = await import('../../cluster/rollouts-work.ts');
   const { executionsWork } = await import('../../cluster/executions-work.ts');
   const { scoresWork } = await import('../../cluster/scores-work.ts');
   const stop = new AbortController();
-  const shared = await shareRedis(queue, say).catch((error: Error) => {
-    throw new UsageError(error.message);
-  });
+  const shared = await placeAt(queue, say);
   let status: number | null = null;
   const interrupt = (name: keyof typeof NUMBERS) => {
     if (status !== null) process.exit(status);
@@ -82,7 +78,10 @@ async function work(flags: WorkerFlags): Promise<number> {
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const opened: Server[] = [];
+  const hub = shared.hub(share);
   say(`at ${shared.name}, ${concurrency} rollouts at once`);
+  if (hub.limiter === undefined)
+    say('rate limits of tools and --model-requests count for this worker alone; a Redis makes them one for all');
   const model = modelUrl || process.env.ROLLOUT_VIEWER_MODEL_URL;
   const where = sandbox || process.env.SANDBOX_FUSION_ENDPOINT;
   const own = {
@@ -93,14 +92,13 @@ async function work(flags: WorkerFlags): Promise<number> {
   const apiKey = process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY;
   const here = { sandbox, python: sandboxPython };
   try {
-    const end = await serveWorker(shared, {
+    const end = await serveWorker(hub, {
       concurrency,
       openers: {
         rollouts: rolloutsWork({ concurrency, own, allowTools, apiKey, say }),
         executions: executionsWork(here),
         scores: scoresWork({ concurrency, sandbox: here, allowTools, python }),
       },
-      share,
       idleMs: idleExit && idleExit * 1000,
       mostMs: maxTime && maxTime * 1000,
       watch: (now) => {
