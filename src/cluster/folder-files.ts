@@ -67,7 +67,7 @@ export async function overwriteEntry(path: string, text: string): Promise<void> 
 }
 
 /** The names in a folder, of folders or of everything else; none if the folder is not there. A link is not followed. */
-export async function namesIn(folder: string, kind: 'files' | 'folders' = 'files'): Promise<string[]> {
+export async function entryNames(folder: string, kind: 'files' | 'folders' = 'files'): Promise<string[]> {
   try {
     if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is a link or no folder, and is not followed`);
     const found = await readdir(folder, { withFileTypes: true });

@@ -6,9 +6,9 @@ import { Limiter } from '../core/async/limiter.ts';
 import { pause } from '../core/async/timeout.ts';
 import { errorMessage } from '../core/text/thrown.ts';
 import { read } from './aside.ts';
-import { namesIn, putEntryAside, readEntry } from './folder-files.ts';
-import { dropRun, Ended, type FolderQueue, JobName, LEASE_MS } from './folder-queue.ts';
-import type { JobEnd, Jobs, JobsOptions } from './jobs.ts';
+import { entryNames, putEntryAside, readEntry } from './folder-files.ts';
+import { dropRun, type FolderQueue, JobName, JobResult, LEASE_MS } from './folder-queue.ts';
+import type { JobEnd, JobsOptions, RunJobs } from './jobs.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { headOf, type JobData, type RunHead } from './runs.ts';
 import { stagesOf, type WorkStatus } from './status.ts';
@@ -38,7 +38,7 @@ interface Asked {
 const nameOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);
 
 /** A run's work in a shared folder. This process alone returns the jobs of workers that are gone. */
-export class FolderJobs implements Jobs {
+export class FolderJobs implements RunJobs {
   readonly #queue: FolderQueue;
   readonly #options: JobsOptions;
   readonly #news: WorkerNews;
@@ -46,7 +46,7 @@ export class FolderJobs implements Jobs {
   readonly #asked = new Map<string, Asked>();
   readonly #settled = new Set<string>();
   readonly #watch = new LeaseWatch(LEASE_MS);
-  /** Jobs are marked as missing while they are in no folder: a network file system may show one late. */
+  /** RunJobs are marked as missing while they are in no folder: a network file system may show one late. */
   readonly #missing = new LeaseWatch(LEASE_MS);
   /** Those in a folder when the run was resumed. */
   #found = new Set<string>();
@@ -71,7 +71,7 @@ export class FolderJobs implements Jobs {
     const jobs = new FolderJobs(queue, options);
     await jobs.#do(() => queue.openRun(id, data));
     await jobs.#do(async () => {
-      const names = [...(await namesIn(jobs.#path('waiting'))), ...(await namesIn(jobs.#path('done')))];
+      const names = [...(await entryNames(jobs.#path('waiting'))), ...(await entryNames(jobs.#path('done')))];
       jobs.#found = new Set([...names, ...(await queue.claims(id)).map(([name]) => name)]);
     });
     jobs.#looking = jobs.#serve();
@@ -88,7 +88,7 @@ export class FolderJobs implements Jobs {
     return this.#queue.refusals.ask(work, { signal: AbortSignal.any([this.#options.signal, this.#closing.signal]) });
   }
 
-  get runs(): Jobs['runs'] {
+  get runs(): RunJobs['runs'] {
     return {
       surroundings: () => this.#do(() => readEntry(this.#path('surroundings.json'))),
       forgetSurroundings: () => putEntryAside(this.#queue.root, this.#path('surroundings.json'), 'surroundings.json'),
@@ -137,7 +137,7 @@ export class FolderJobs implements Jobs {
   }
 
   async #look(): Promise<void> {
-    for (const name of await namesIn(this.#path('done'))) {
+    for (const name of await entryNames(this.#path('done'))) {
       if (this.#asked.has(name)) await this.#take(name);
       // A worker that seemed to be gone came back with it.
       else if (this.#settled.has(name)) await rm(this.#path('done', name), { force: true });
@@ -155,7 +155,7 @@ export class FolderJobs implements Jobs {
     if (asked === undefined || text === null) return;
     try {
       if (text instanceof Error) throw text;
-      const ended = read(Ended, text);
+      const ended = read(JobResult, text);
       if (ended === null) throw new Error('the result is no entry of this version');
       if ('failed' in ended) {
         await rm(path, { force: true });
@@ -205,7 +205,7 @@ export class FolderJobs implements Jobs {
         await this.#giveUpOn(name, asked, `${asked.deaths} workers died over it`);
       } else await rename(claim, this.#path('waiting', name)).catch(() => {});
     }
-    const waiting = (await namesIn(this.#path('waiting'))).filter((name) => JobName.safeParse(name).success);
+    const waiting = (await entryNames(this.#path('waiting'))).filter((name) => JobName.safeParse(name).success);
     for (const name of waiting) {
       visible.add(name);
       if (this.#settled.has(name)) await rm(this.#path('waiting', name), { force: true });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { pause } from '../core/async/timeout.ts';
 import { errorCode, errorMessage } from '../core/text/thrown.ts';
 import { read } from './aside.ts';
-import { isFolderRefusal, namesIn, overwriteEntry, putEntryAside, readEntry, writeEntry } from './folder-files.ts';
+import { entryNames, isFolderRefusal, overwriteEntry, putEntryAside, readEntry, writeEntry } from './folder-files.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { Refusals } from './refusals.ts';
 import { Poisoned, RunHead } from './runs.ts';
@@ -21,7 +21,7 @@ const POLL_MS = 200;
 const CHOICE = 8;
 
 export const JobName = z.string().regex(/^[0-9a-f]{32}$/);
-export const Ended = z.union([z.object({ made: TextPlace }), z.object({ failed: z.string() })]);
+export const JobResult = z.union([z.object({ made: TextPlace }), z.object({ failed: z.string() })]);
 const Id = z.string().regex(/^[\w-]{1,100}$/);
 const Marked = z.object({ mark: z.string().max(200) });
 const markOf = (text: string): string | null => read(Marked, text)?.mark ?? null;
@@ -116,7 +116,7 @@ export class FolderQueue {
 
   async runs(watch: LeaseWatch): Promise<RunHead[]> {
     try {
-      const ids = (await namesIn(join(this.root, 'runs'), 'folders')).filter((id) => Id.safeParse(id).success);
+      const ids = (await entryNames(join(this.root, 'runs'), 'folders')).filter((id) => Id.safeParse(id).success);
       const found = await this.#members(new Map(ids.map((id) => [id, this.run(id, 'run.json')])), RunHead, watch);
       if (!this.#isReadable) this.refusals.served();
       this.#isReadable = true;
@@ -129,7 +129,7 @@ export class FolderQueue {
   }
 
   async workers(watch: LeaseWatch): Promise<WorkerBeat[]> {
-    const ids = (await namesIn(join(this.root, 'workers'))).flatMap((name) =>
+    const ids = (await entryNames(join(this.root, 'workers'))).flatMap((name) =>
       name.endsWith('.json') && Id.safeParse(name.slice(0, -5)).success ? name.slice(0, -5) : [],
     );
     const paths = new Map(ids.map((id) => [id, join(this.root, 'workers', `${id}.json`)]));
@@ -138,7 +138,7 @@ export class FolderQueue {
 
   /** The jobs that workers have taken: pairs of a job's name and a worker's id. */
   async claims(run: string): Promise<[string, string][]> {
-    return (await namesIn(this.run(run, 'taken'))).flatMap((name) => {
+    return (await entryNames(this.run(run, 'taken'))).flatMap((name) => {
       const [, job, worker] = Claim.exec(name) ?? [];
       return job === undefined || worker === undefined ? [] : [[job, worker]];
     });
@@ -172,7 +172,7 @@ export class FolderQueue {
 
   async poisoned(most: number): Promise<Poisoned[]> {
     const found: Poisoned[] = [];
-    for (const name of await namesIn(join(this.root, 'poisoned'))) {
+    for (const name of await entryNames(join(this.root, 'poisoned'))) {
       const text = await readEntry(join(this.root, 'poisoned', name)).catch(() => null);
       const one = text === null ? null : read(Poisoned, text);
       if (one !== null) found.push(one);
@@ -183,7 +183,7 @@ export class FolderQueue {
   async aside(most: number): Promise<{ at: string; where: string; why: string; text: string }[]> {
     const folder = join(this.root, 'aside');
     const found = [];
-    for (const where of (await namesIn(folder)).slice(0, most)) {
+    for (const where of (await entryNames(folder)).slice(0, most)) {
       const at = (await stat(join(folder, where)).catch(() => null))?.mtime.toISOString() ?? '';
       const text = (await readEntry(join(folder, where)).catch(() => null))?.slice(0, 500) ?? '';
       found.push({ at, where: join(folder, where), why: 'not an entry of this version', text });
@@ -252,7 +252,7 @@ class FolderConsumer {
     const { run, worker } = this.#consuming;
     const { refusals } = this.#queue;
     const { signal } = this.#stop;
-    const waiting = await refusals.ask(() => namesIn(this.#queue.run(run, 'waiting')), { signal });
+    const waiting = await refusals.ask(() => entryNames(this.#queue.run(run, 'waiting')), { signal });
     const names = waiting.filter((name) => JobName.safeParse(name).success).slice(0, CHOICE * free);
     let count = 0;
     for (const name of names.sort(() => Math.random() - 0.5)) {
@@ -289,7 +289,7 @@ class FolderConsumer {
     const sent = text === null ? null : read(z.unknown(), text);
     // The run puts a missing job there again.
     if (sent === null) return putEntryAside(root, claim, name);
-    const ended: z.infer<typeof Ended> = await make(name, sent).catch((error) => ({ failed: errorMessage(error) }));
+    const ended: z.infer<typeof JobResult> = await make(name, sent).catch((error) => ({ failed: errorMessage(error) }));
     try {
       await refusals.ask(() => this.#queue.write(run, join('done', name), JSON.stringify(ended)));
       await rm(claim, { force: true });

@@ -56,7 +56,7 @@ export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
 }
 
 /** A run's work among its workers, each job of which counts once. */
-export interface Jobs {
+export interface RunJobs {
   /** The environment that its workers agreed on. */
   readonly runs: Pick<Runs, 'surroundings' | 'forgetSurroundings'>;
   readonly status: WorkStatus;
@@ -70,7 +70,7 @@ export interface Jobs {
 }
 
 /** A run's work in a Redis: workers do each job exactly once, whichever process is killed meanwhile. */
-export class QueuedJobs implements Jobs {
+export class QueuedJobs implements RunJobs {
   readonly #shared: SharedRedis;
   readonly #queue: Queue;
   readonly #events: QueueEvents;

@@ -5,7 +5,7 @@ import type { ElsewhereParts, MakeElsewhere } from '../engine/collect/run.ts';
 import { STATE_DIRECTORY } from '../engine/collect/run-state.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
-import type { Jobs } from './jobs.ts';
+import type { RunJobs } from './jobs.ts';
 import type { QueuePlace } from './place.ts';
 import { runIn } from './run-id.ts';
 import { runToSend } from './sent-run.ts';
@@ -23,10 +23,10 @@ export const stateOf = (out: string): string => join(out, STATE_DIRECTORY);
 
 /** Has workers make rollouts. Only this process writes the dump; a restarted run picks up the results its workers made meanwhile. */
 export class QueuedRollouts implements MakeElsewhere {
-  readonly #jobs: Jobs;
+  readonly #jobs: RunJobs;
   readonly #partialOf: ElsewhereParts['partialOf'];
 
-  private constructor(jobs: Jobs, partialOf: ElsewhereParts['partialOf']) {
+  private constructor(jobs: RunJobs, partialOf: ElsewhereParts['partialOf']) {
     this.#jobs = jobs;
     this.#partialOf = partialOf;
   }

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isFolderRefusal, namesIn, overwriteEntry, readEntry } from '../../src/cluster/folder-files.ts';
+import { entryNames, isFolderRefusal, overwriteEntry, readEntry } from '../../src/cluster/folder-files.ts';
 import { folderPlace } from '../../src/cluster/folder-place.ts';
 import { LeaseWatch } from '../../src/cluster/lease-watch.ts';
-import { openPlace, type QueuePlace } from '../../src/cluster/place.ts';
+import { openPlace } from '../../src/cluster/open-place.ts';
+import type { QueuePlace } from '../../src/cluster/place.ts';
 import { directoryWith } from '../program.ts';
 
 const stop: (() => Promise<unknown>)[] = [];
@@ -167,7 +168,7 @@ describe('a queue in a folder', () => {
     symlinkSync(join(root, 'file'), join(root, 'link'));
     await expect(readEntry(join(root, 'link'))).rejects.toThrow('is a link, and is not followed');
     await expect(overwriteEntry(join(root, 'link'), 'x')).rejects.toThrow();
-    await expect(namesIn(join(root, 'folder'))).rejects.toThrow('is not followed');
+    await expect(entryNames(join(root, 'folder'))).rejects.toThrow('is not followed');
     expect(await readEntry(join(root, 'file'))).toBe('text');
     expect(await readEntry(join(root, 'absent'))).toBeNull();
   });

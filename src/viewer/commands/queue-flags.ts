@@ -30,7 +30,7 @@ export async function openQueue(
 
 /** @throws UsageError */
 export async function placeAt(queue: string, say: (message: string) => void): Promise<QueuePlace> {
-  const { openPlace } = await import('../../cluster/place.ts');
+  const { openPlace } = await import('../../cluster/open-place.ts');
   return openPlace(queue, say).catch((error: Error) => {
     throw new UsageError(error.message);
   });
