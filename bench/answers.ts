@@ -22,7 +22,7 @@ const QUESTIONS: readonly [name: string, args: readonly string[], goal: number][
   ['errors', ['errors', '--csv'], 1],
 ];
 
-/** What a question costs the second time, with facts kept, beside the same question to ten rollouts. */
+/** The cost of a question the second time, with facts kept, beside the same question to ten rollouts. */
 export async function run(): Promise<void> {
   const many = madeDump(`find-${ROLLOUTS}`, ROLLOUTS / PER_STEP, PER_STEP, 2);
   const few = madeDump('answers-10', 1, 10, 2);

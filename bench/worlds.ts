@@ -36,7 +36,7 @@ function optionsOf(commands: readonly string[], rootfs: string, state: string): 
   return { image, plan, store: new LayerStore(state, image.key), network: false };
 }
 
-/** What a layer costs over the same commands in one shell, how long a state takes, and many rollouts at once. */
+/** The cost of a layer over the same commands in one shell, how long a state takes, and many rollouts at once. */
 export async function run(): Promise<void> {
   const problem = await worldProblem();
   if (problem !== null || missingPrograms().length > 0)

@@ -182,7 +182,7 @@ function isRead(written: Expression): boolean {
   }
 }
 
-/** What a file knows of records that nobody examined. */
+/** Facts that a file has of records that nobody examined. */
 const unexamined = (file: DumpFile): IndexedFile => ({
   stream: file.stream,
   index: { length: (record) => file.index.length(record), columns: NO_COLUMNS },

@@ -47,7 +47,7 @@ function brokenWord(text: string): string | null {
 
 /** A word that no sentence ends with. */
 const LEADS_ON = /(?:\S+\s+){3,}(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their)$/i;
-/** What no line of code ends with. */
+/** No line of code ends with these. */
 const CODE_LEADS_ON = /(?:[,([{=+*/\\]|\b(?:return|def|class|import|from|if|elif|while|for|in|and|or|not|lambda))$/;
 const LATEX = [
   ['\\[', '\\]'],

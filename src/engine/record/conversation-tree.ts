@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
-import { jsonObjects } from './values.ts';
+import { jsonObjects, withSortedKeys } from './values.ts';
 
 /** A message in the tree of a rollout's histories. */
 export interface TreeMessage {
@@ -48,22 +48,12 @@ function calls(message: JsonObject): JsonValue[] {
 
 /** Arguments that were parsed and printed again are equal. */
 function sameArguments(args: JsonValue | undefined): JsonValue {
-  if (typeof args !== 'string') return sorted(args ?? null);
+  if (typeof args !== 'string') return withSortedKeys(args ?? null);
   try {
-    return sorted(JSON.parse(args) as JsonValue);
+    return withSortedKeys(JSON.parse(args) as JsonValue);
   } catch {
     return args;
   }
-}
-
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
-  );
 }
 
 function results(message: JsonObject): JsonValue[] {

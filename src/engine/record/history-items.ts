@@ -1,7 +1,8 @@
 import { anyMessages } from '../../core/formats/any-message.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { Turn } from '../../core/rollout/rollout.ts';
+import { withSortedKeys } from './values.ts';
 
 /** Differences between two runs of an agent that do not matter. `--exact` disables each. */
 const RULES = {
@@ -106,18 +107,8 @@ const itemKey = ({ role, text, calls }: HistoryItem, rules: HistoryRules): strin
   JSON.stringify([
     role,
     plain(text, rules),
-    calls.map(({ name, arguments: args }) => [name, plain(printJson(sorted(args)), rules)]),
+    calls.map(({ name, arguments: args }) => [name, plain(printJson(withSortedKeys(args)), rules)]),
   ]);
-
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
-  );
-}
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*';
 const DATES = new RegExp(

@@ -19,7 +19,7 @@ const REFUSALS: readonly RegExp[] = [
   /Invalid `?(?:insert_line|view_range)/i,
 ];
 
-/** Where the lines of a file begin: they may hold any words. */
+/** The lines of a file begin here: they may hold any words. */
 const SHOWN = /^\[File: |^ *\d+[\t→:]|`cat -n`/m;
 
 const SUCCESS = /edited|updated|created successfully|undone successfully|Success|Applied|\[File: |cat -n|^\s*\d+[\t→]/;

@@ -27,7 +27,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 const failed = (text: string): ToolAnswer => ({ text, ok: false, shows: null });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Of SWE-agent's windows; its searches are not among them. */
+/** Commands of SWE-agent's windows; its searches are not among them. */
 export const WINDOW_TOOLS: ReadonlySet<string> = new Set([
   'open',
   'goto',

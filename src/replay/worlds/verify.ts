@@ -14,11 +14,11 @@ export interface TestOutcome {
   status: 'passed' | 'failed' | 'skipped';
 }
 
-/** What a verifier said of the last state of a rollout. */
+/** A verifier's answer to the last state of a rollout. */
 export interface Verified {
   /** null if the verifier could not tell. */
   score: number | null;
-  /** Where the score comes from, or why there is none. */
+  /** The origin of the score, or why there is none. */
   why: string;
   exit: number | null;
   /** By name; empty if its output tells none. */
@@ -26,7 +26,7 @@ export interface Verified {
   output: string;
 }
 
-/** Where Harbor's verifiers leave their reward. */
+/** Harbor's verifiers leave their reward here. */
 const REWARDS = ['/logs/verifier/reward.txt', '/logs/verifier/reward.json'];
 const MOST_OUTPUT = 64 * 1024;
 /** Characters of a line or a tag; longer ones are no names of tests. */

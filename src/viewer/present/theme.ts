@@ -71,7 +71,7 @@ export const COLOURS: Theme = {
   'heat highest': '97;44',
 };
 
-/** Of medium lightness, so that they are readable on black and on white. */
+/** Medium lightness, so that they are readable on black and on white. */
 const SCALES_OF_256: Partial<Theme> = {
   lowest: '38;5;166',
   low: '38;5;137',

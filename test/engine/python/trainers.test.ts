@@ -1,4 +1,4 @@
-// What trainers' own hooks get from the installed wheel: verl's two trainers and slime, by the forms in trainer-forms.json.
+// The installed wheel in the hooks of trainers: verl's two trainers and slime, by the forms in trainer-forms.json.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -55,7 +55,7 @@ describe(`TRL${hasTrl ? '' : ' (skipped: no trl in this Python; TRL_PYTHON names
       for (const one of used) {
         const at = left.findIndex((key) => keysOf(one).includes(key));
         if (at >= 0) left.splice(at, 1);
-        // What is trained on twice is one rollout.
+        // A rollout that is trained on twice is one rollout.
         else expect(kind === 'twice' && keysOf(one).some((key) => recorded.includes(key))).toBe(true);
       }
       expect(left).toEqual([]);

@@ -1,4 +1,4 @@
-/** What a program in a world tries. It prints ESCAPED where it got what it must not have. */
+/** A program's attempt in a world. It prints ESCAPED where it got what it must not have. */
 export interface Attack {
   name: string;
   /** Calls one after another, a layer each. `CANARY` becomes a folder of this machine that holds `secret`. */

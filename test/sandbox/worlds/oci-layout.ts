@@ -9,7 +9,7 @@ export interface TarEntry {
   link?: string;
   text?: string;
   mode?: number;
-  /** What the header says of the size. */
+  /** The size by the header. */
   size?: number;
 }
 

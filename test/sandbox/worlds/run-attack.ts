@@ -11,7 +11,7 @@ const LIMITS = { memoryMb: 400, processes: 60, diskMb: 120 };
 const LIST =
   "export PATH=/bin; ulimit -v unlimited 2>/dev/null; cd /work && find . ! -name . \\( -type d -printf '%y %m %P\\0' -o -printf '%y %m %s %l %P\\0' \\) | sort -z | tr '\\0' '\\n'";
 
-/** What an attack achieved: empty if nothing that it must not. */
+/** The forbidden things that an attack achieved. */
 export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), 'attack-'));
   const canary = join(home, 'canary');
@@ -79,7 +79,7 @@ export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string):
   return faults;
 }
 
-/** What was listed, without the words of a shell that had to wait for a process. */
+/** The list of paths, without the words of a shell that had to wait for a process. */
 const stateIn = ({ stdout }: WorldRun): string => stdout.toString('latin1').replace(/^.*: fork: retry: .*\n/gm, '');
 
 /** Whiteouts are devices without a number. */

@@ -81,7 +81,7 @@ const QUESTIONS: readonly (readonly string[])[] = [
   ['triage'],
   ['signal'],
   ['grep', 'the'],
-  // What the questions before them kept answers these.
+  // Kept answers of the questions before them answer these.
   ['ls', '--json', '--filter', 'turns > 0'],
   ['ls', '--json', '--sort', 'chars'],
   ['ls', '--csv'],

@@ -1,4 +1,4 @@
-// What the list shows after keys, filters and sorts, without a terminal; list.test.ts has what only a terminal shows.
+// The list after keys, filters and sorts, without a terminal; list.test.ts has what only a terminal shows.
 import { afterEach, describe, expect, test } from 'vitest';
 import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';

@@ -1,4 +1,4 @@
-// What calls changed, files as they were, and their differences, on the screen.
+// Changed files, files as they were, and their differences, on the screen.
 import { afterEach, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import { copyOf } from '../../../src/viewer/tui/update/copied.ts';

@@ -36,7 +36,7 @@ export interface Where {
   world: NeededWorld | null;
 }
 
-/** What `replay --image` is given. */
+/** The arguments of `replay --image`. */
 export interface NeededWorld {
   locator: string;
   /** The record names an image itself. */
