@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { globSync } from 'tinyglobby';
 import { commonChunk } from './common-chunk.mjs';
+import { compiledChunks } from './compiled-chunks.mjs';
 import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -46,6 +47,7 @@ const ONCE = {
   yaml: 'yaml',
   re2js: 're2js',
   jinja: '@huggingface/jinja',
+  compiled: './src/core/files/compiled.ts',
   grammars: './src/viewer/present/transcript/grammars.ts',
 };
 
@@ -61,6 +63,9 @@ const importedOnce = (folder) => ({
     }
   },
 });
+
+const BANNER =
+  "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);";
 
 const shared = {
   bundle: true,
@@ -91,9 +96,7 @@ const shared = {
     // Ink measures like the painter does, without a regex that takes 0.1 s to compile.
     'string-width': join(root, 'src/core/text/string-width.ts'),
   },
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
-  },
+  banner: { js: BANNER },
 };
 
 /**
@@ -149,6 +152,7 @@ const builds = await Promise.all([
   }),
   build({ ...shared, entryPoints: alone, outfile: join(dist, 'workers', `${ALONE}.js`) }),
 ]);
+await compiledChunks(root, builds[0].metafile, first, BANNER);
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);

@@ -9,6 +9,8 @@ if (args[0] === '--version' && args.length <= 2 && (args[1] ?? '--json') === '--
   const { version } = manifest;
   process.stdout.write(args[1] ? `${JSON.stringify({ version, json: JSON_CONTRACT })}\n` : `${version}\n`);
 } else {
+  const { keepCompiled } = await import('./core/files/compiled.ts');
+  keepCompiled();
   const { runProgram } = await import('./viewer/commands/program.ts');
   await runProgram(args);
 }

@@ -22,7 +22,7 @@ const SHORT_TOPICS: Readonly<Record<string, { title: string; text: string }>> = 
     title: 'where the program keeps things',
     text: `$XDG_CONFIG_HOME/rollout-viewer/config.yaml     keys, formats, chat templates, error patterns
 $XDG_STATE_HOME/rollout-viewer/                 results, branches and labels, a folder for each dump (--journal DIR)
-$XDG_CACHE_HOME/rollout-viewer/                 copies of other machines' files, images of sandboxes; may be removed
+$XDG_CACHE_HOME/rollout-viewer/                 copies of other machines' files, images of sandboxes, the compiled program; may be removed
 A dump is only ever read.
 `,
   },

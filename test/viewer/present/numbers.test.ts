@@ -53,6 +53,16 @@ describe('counts and shares', () => {
     ]);
   });
 
+  test('are grouped as the standard library groups them', () => {
+    const standard = new Intl.NumberFormat('en-US');
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (count) => {
+        expect(formatCount(count)).toBe(standard.format(count));
+      }),
+    );
+    expect([0.5, 1234.5678, -1234.5, 1e21].map(formatCount)).toEqual(['0.5', '1,234.568', '-1,234.5', '1e+21']);
+  });
+
   test('what is not quite all or nothing is not written as if it were', () => {
     expect([1, 0.999, 0.9999999, 0.995, 0, 0.001, 0.0000001, 0.62].map(formatPercent)).toEqual([
       '100 %',

@@ -1,0 +1,136 @@
+// Node 20 compiles the text of every module at each start, which takes a third of it. So the build makes a classic script of each large
+// module that a start needs, and what V8 compiled of it is kept in the cache folder. V8 refuses what another V8 wrote; everything else that
+// could be wrong with such a file is checked here, since V8 trusts its contents.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
+import { cacheFolder } from './places.ts';
+
+/** A kept file: its checksum, the number of runs that added to it, then what V8 made. */
+const HEADER = 8;
+
+/** What a run compiles depends on what it is asked, so the first few runs add to the file; later ones would find little. */
+const RUNS = 3;
+
+const UNUSED_DAYS = 30;
+
+type Exports = Record<string, unknown>;
+type Body = (
+  exports: Exports,
+  require: (name: string) => unknown,
+  module: { exports: Exports },
+  url: string,
+  load: (name: string) => Promise<unknown>,
+) => void;
+
+const kind = process.stdout.isTTY ? 'screen' : 'command';
+const folder = (): string => join(cacheFolder(), 'compiled', `${process.version}-${process.arch}`);
+const require = createRequire(import.meta.url);
+
+/** Scripts that this run has loaded, by the path of their kept file, with the runs that have added to it. */
+const loaded = new Map<string, { script: Script; runs: number }>();
+
+/** Whether only this user can write there. */
+const isOwn = ({ uid, mode }: { uid: number; mode: number }): boolean =>
+  uid === process.getuid?.() && (mode & 0o022) === 0;
+
+function kept(path: string): { data: Buffer; runs: number } | undefined {
+  let file: number | undefined;
+  try {
+    if (!isOwn(lstatSync(folder()))) return;
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(file);
+    if (!stat.isFile() || !isOwn(stat)) return;
+    const bytes = readFileSync(file);
+    const data = bytes.subarray(HEADER);
+    if (bytes.length <= HEADER || bytes.readUInt32LE(0) !== crc32(data)) return;
+    return { data, runs: bytes.readUInt32LE(4) };
+  } catch {
+    return;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/**
+ * Runs one of the build's scripts.
+ *
+ * @param url of the module that it is made of; the script lies beside it, with the ending .cjs
+ * @param id changes with the script's text
+ * @param imports the modules that it imports, by their specifiers
+ * @param load imports a module at run time: a script whose compiled form was kept cannot
+ * @returns its exports
+ */
+export function runScript(
+  url: string,
+  id: string,
+  imports: Readonly<Record<string, unknown>>,
+  load: (name: string) => Promise<unknown>,
+): Exports {
+  const filename = fileURLToPath(url).replace(/\.js$/, '.cjs');
+  // The build writes ASCII alone, and V8 takes one byte a character.
+  const source = readFileSync(filename, 'latin1');
+  const path = join(folder(), `${id}-${kind}`);
+  const before = process.platform === 'win32' ? undefined : kept(path);
+  const script = new Script(source, { filename, cachedData: before?.data });
+  loaded.set(path, { script, runs: before && !script.cachedDataRejected ? before.runs : 0 });
+  const module = { exports: {} };
+  const body: Body = script.runInThisContext();
+  body(module.exports, (name) => imports[name] ?? require(name), module, url, load);
+  return module.exports;
+}
+
+function keep(): void {
+  const wanted = [...loaded].filter(([, { runs }]) => runs < RUNS);
+  loaded.clear();
+  if (wanted.length === 0 || process.platform === 'win32') return;
+  try {
+    mkdirSync(folder(), { recursive: true, mode: 0o700 });
+    if (!isOwn(lstatSync(folder()))) return;
+    for (const [path, { script, runs }] of wanted) {
+      const data = script.createCachedData();
+      const header = Buffer.alloc(HEADER);
+      header.writeUInt32LE(crc32(data), 0);
+      header.writeUInt32LE(runs + 1, 4);
+      const temporary = `${path}.${process.pid}`;
+      writeFileSync(temporary, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' });
+      renameSync(temporary, path);
+    }
+    removeUnused();
+  } catch {
+    // A full or read-only disk: the next start takes longer, and nothing else.
+  }
+}
+
+/** Other versions of the program leave theirs. */
+function removeUnused(): void {
+  const parent = join(cacheFolder(), 'compiled');
+  const oldest = Date.now() - UNUSED_DAYS * 86_400_000;
+  for (const version of readdirSync(parent))
+    for (const name of readdirSync(join(parent, version))) {
+      const path = join(parent, version, name);
+      if (statSync(path).mtimeMs < oldest) unlinkSync(path);
+    }
+}
+
+/** Keeps what V8 compiles in this run: soon, since it forgets what is seldom used, or at the end of a shorter run. */
+export function keepCompiled(): void {
+  setTimeout(keep, 2000).unref();
+  process.once('exit', keep);
+}
