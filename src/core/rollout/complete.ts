@@ -2,6 +2,7 @@ import { checkRollout } from './checks.ts';
 import type { Ended } from './ended.ts';
 import { endedByReason } from './ended.ts';
 import { endedByText } from './ended-by-text.ts';
+import type { Finding } from './finding.ts';
 import { errorPatterns, type OwnError } from './own-errors.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -16,9 +17,16 @@ const NO_ERRORS: readonly OwnError[] = [];
  */
 export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = NO_ERRORS): Rollout {
   const ended = draft.ended ?? endedOf(draft);
-  const rollout: Rollout = { ...draft, ended, findings: [] };
-  rollout.findings = checkRollout(rollout, errorPatterns(errors));
-  return rollout;
+  let found: Finding[] | undefined;
+  return {
+    ...draft,
+    ended,
+    // Most of the time of reading a record, and not every reader asks.
+    get findings() {
+      found ??= checkRollout(this, errorPatterns(errors));
+      return found;
+    },
+  };
 }
 
 /** A recorded reason takes precedence over the appearance of the text. */
