@@ -260,7 +260,7 @@ describe('calls that the text does not show', () => {
     const at = shown.indexOf('▌ I look.');
     expect(shown.slice(at + 1, at + 3)).toEqual([
       expect.stringMatching(/^ {2}look\(at="x"\) {2}→ /),
-      '  I look()  → no result',
+      ' !I look()  → no result',
     ]);
     expect(callId(turn, turn.toolCalls[1]!)).toBe('t1.call1');
   });
