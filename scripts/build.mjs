@@ -7,6 +7,7 @@ import { globSync } from 'tinyglobby';
 import { commonChunk } from './common-chunk.mjs';
 import { compiledChunks } from './compiled-chunks.mjs';
 import { noticesOf } from './notices.mjs';
+import { shortNames } from './short-names.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -28,6 +29,16 @@ const fdirAlone = {
   },
 };
 
+/** undici brings its parser with SIMD and without; every processor that Node 20 supports has SIMD. */
+const simdAlone = {
+  name: 'simd-alone',
+  setup({ onResolve }) {
+    onResolve({ filter: /llhttp\/llhttp-wasm\.js$/ }, ({ resolveDir }) => ({
+      path: join(resolveDir, '../llhttp/llhttp_simd-wasm.js'),
+    }));
+  },
+};
+
 /** zod brings its messages in fifty languages, of which the program prints one. */
 const zodInEnglish = {
   name: 'zod-in-english',
@@ -43,19 +54,25 @@ const zodInEnglish = {
 const ONCE = {
   zstddec: 'zstddec',
   'zstddec-stream': 'zstddec/stream',
+  hyparquet: 'hyparquet',
   'hyparquet-compressors': 'hyparquet-compressors',
+  tokenizers: '@huggingface/tokenizers',
   yaml: 'yaml',
+  yauzl: 'yauzl',
   re2js: 're2js',
   jinja: '@huggingface/jinja',
   compiled: './src/core/files/compiled.ts',
   grammars: './src/viewer/present/transcript/grammars.ts',
 };
 
-/** @param folder of the files in dist/ that name them: './' or '../' */
-const importedOnce = (folder) => ({
+/**
+ * @param folder of the files in dist/ that name them: './' or '../'
+ * @param once the modules, by their names in dist/
+ */
+const importedOnce = (folder, once = ONCE) => ({
   name: 'imported-once',
   setup({ onResolve }) {
-    for (const [name, path] of Object.entries(ONCE)) {
+    for (const [name, path] of Object.entries(once)) {
       const filter = path.startsWith('.') ? new RegExp(`/${name}\\.ts$`) : new RegExp(`^${path}$`);
       onResolve({ filter }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: `${folder}${name}.js`, external: true },
@@ -80,7 +97,7 @@ const shared = {
   minifySyntax: true,
   logLevel: 'warning',
   metafile: true,
-  plugins: [fdirAlone, zodInEnglish],
+  plugins: [fdirAlone, simdAlone, zodInEnglish],
   // They bring files that they look for beside themselves.
   external: ['pyodide', 'node-sqlite3-wasm'],
   // Python programs are imported as text.
@@ -90,8 +107,11 @@ const shared = {
   alias: {
     'react-devtools-core': join(root, 'scripts/empty-module.mjs'),
     ws: join(root, 'scripts/empty-module.mjs'),
+    bullmq: join(root, 'scripts/bullmq.mjs'),
+    undici: join(root, 'scripts/undici.mjs'),
+    // For jobs that repeat, which the queue has none of.
+    'cron-parser': join(root, 'scripts/empty-module.mjs'),
     // A faster decoder in C++, whose install script npm asks about; msgpackr has its own in JavaScript.
-    bullmq: join(root, 'node_modules/bullmq/dist/esm/index.js'),
     'msgpackr-extract': join(root, 'scripts/empty-module.mjs'),
     // Ink measures like the painter does, without a regex that takes 0.1 s to compile.
     'string-width': join(root, 'src/core/text/string-width.ts'),
@@ -122,6 +142,8 @@ const program = {
   absWorkingDir: root,
   entryPoints: {
     'rollout-viewer': join(root, 'src/main.ts'),
+    // For the threads: the program itself has it in a chunk that the first frame needs.
+    zod: join(root, 'node_modules/zod/index.js'),
     ...Object.fromEntries(Object.entries(LIBRARY).map(([name, file]) => [name, join(root, `src/${file}.ts`)])),
   },
   outdir: dist,
@@ -133,7 +155,7 @@ const first = ['src/viewer/commands/program.ts', 'src/viewer/commands/view.ts'];
 const builds = await Promise.all([
   build({
     ...program,
-    plugins: [fdirAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first, apart)],
+    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first, apart)],
   }),
   // yaml's entry for Node is CommonJS, which would export nothing by name.
   build({
@@ -144,7 +166,7 @@ const builds = await Promise.all([
   }),
   build({
     ...split,
-    plugins: [fdirAlone, zodInEnglish, importedOnce('../')],
+    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('../', { ...ONCE, zod: 'zod' })],
     entryPoints: Object.fromEntries(
       workers.filter((file) => !alone.includes(file)).map((file) => [basename(file, '.ts'), file]),
     ),
@@ -152,6 +174,7 @@ const builds = await Promise.all([
   }),
   build({ ...shared, entryPoints: alone, outfile: join(dist, 'workers', `${ALONE}.js`) }),
 ]);
+await Promise.all(builds.slice(0, 3).map(({ metafile }) => shortNames(root, metafile, BANNER)));
 await compiledChunks(root, builds[0].metafile, first, BANNER);
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);

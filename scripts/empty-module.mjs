@@ -1,1 +1,3 @@
 export default undefined;
+
+export const CronExpressionParser = undefined;

@@ -58,3 +58,16 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
     throw new Error(`dist/types/${name} needs the types of '${foreign}', which the package does not bring`);
   if (shown !== text) writeFileSync(path, shown);
 }
+
+// tsc writes the types of each file that the program reads, most of which no entry mentions.
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const reached = new Set(
+  Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)])),
+);
+for (const path of reached)
+  for (const [, target] of readFileSync(path, 'utf8').matchAll(/(?:from|import\(?) ?['"](\.[^'"]+)['"]/g))
+    reached.add(join(dirname(path), target.replace(/\.(?:js|tsx?)$/, '.d.ts')));
+for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (entry.isFile() && !reached.has(path)) rmSync(path);
+}

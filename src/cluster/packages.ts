@@ -1,5 +1,8 @@
 // Static imports name their exports, which those of a package in CommonJS lack once it is bundled and imported later.
-import * as bullmq from 'bullmq';
+import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-export { bullmq, Redis };
+/** What the queue uses of it: the rest, Postgres among it, is not bundled. */
+export const bullmq = { Queue, QueueEvents, Worker };
+
+export { Redis };

@@ -4,7 +4,7 @@ import { reasonOf } from '../core/text/problems.ts';
 import { errorMessage } from '../core/text/thrown.ts';
 import { Refusals } from './refusals.ts';
 
-type BullMq = typeof import('bullmq');
+type BullMq = typeof import('./packages.ts')['bullmq'];
 
 /** A Redis shared by processes, and BullMQ on top of it. Both packages are loaded on first use, from files of their own in the bundle. */
 export interface SharedRedis {

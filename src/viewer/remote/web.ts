@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Address } from './address.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 import { guardedLookup, ipOf, isInternal } from './private-address.ts';
@@ -117,7 +117,14 @@ export class WebSource implements Machine {
       if (refused !== null) throw refused;
       const dispatcher = count === 0 ? this.#first : this.#redirected;
       const limits = { headersTimeout: this.#silentMs, bodyTimeout: this.#silentMs };
-      const answer = await request(url, { headers, signal, dispatcher, ...limits }).catch((error: unknown) => {
+      const asked = {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'GET',
+        headers,
+        signal,
+      } as const;
+      const answer = await dispatcher.request({ ...asked, ...limits }).catch((error: unknown) => {
         throw this.#told(error, signal);
       });
       const { statusCode: status } = answer;

@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
-import { type Entry, fromFd, type ZipFile } from 'yauzl';
+import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { errorMessage } from '../../text/thrown.ts';
 import { BombGuard, LARGEST_RECORD } from './limits.ts';
 import { unzstdBytes, unzstdIn } from './zstd.ts';
@@ -28,7 +28,7 @@ export async function* inZip<T>(
   try {
     const guard = new BombGuard(fstatSync(fd).size);
     const zip = await new Promise<ZipFile>((resolve, reject) =>
-      fromFd(fd, { lazyEntries: true, autoClose: false, validateEntrySizes: false }, (error, opened) =>
+      yauzl.fromFd(fd, { lazyEntries: true, autoClose: false, validateEntrySizes: false }, (error, opened) =>
         error ? reject(new Error(`not a whole zip: ${error.message}`)) : resolve(opened),
       ),
     );

@@ -1,3 +1,2 @@
 /** Languages with syntax colours. */
-export const CODE_LANGUAGES = ['python', 'bash', 'javascript', 'cpp', 'json'] as const;
-export type CodeLanguage = (typeof CODE_LANGUAGES)[number];
+export type CodeLanguage = 'python' | 'bash' | 'javascript' | 'cpp' | 'json';

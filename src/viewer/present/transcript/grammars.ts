@@ -1,9 +1,15 @@
-import { common, createLowlight } from 'lowlight';
+import bash from 'highlight.js/lib/languages/bash';
+import cpp from 'highlight.js/lib/languages/cpp';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import python from 'highlight.js/lib/languages/python';
+import { createLowlight } from 'lowlight';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
-import { CODE_LANGUAGES, type CodeLanguage } from './code-language.ts';
+import type { CodeLanguage } from './code-language.ts';
 
-const lowlight = createLowlight(Object.fromEntries(CODE_LANGUAGES.map((name) => [name, common[name]!])));
+const LANGUAGES = { python, bash, javascript, cpp, json } satisfies Record<CodeLanguage, unknown>;
+const lowlight = createLowlight(LANGUAGES);
 
 /** The meaning of the grammars' classes; all others are plain text. */
 const STYLES: Record<string, Style> = {
