@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { z } from 'zod';
 import { Limiter } from '../core/async/limiter.ts';
 import { pause } from '../core/async/timeout.ts';
 import { errorMessage } from '../core/text/thrown.ts';
 import { read } from './aside.ts';
-import { entryNames, putEntryAside, readEntry } from './folder-files.ts';
-import { dropRun, type FolderQueue, JobName, JobResult, LEASE_MS } from './folder-queue.ts';
+import type { EntryPath } from './folder-files.ts';
+import { type FolderQueue, JobName, JobResult, LEASE_MS } from './folder-queue.ts';
 import type { JobEnd, JobsOptions, RunJobs } from './jobs.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { headOf, type JobData, type RunHead } from './runs.ts';
@@ -62,7 +60,7 @@ export class FolderJobs implements RunJobs {
     this.#queue = queue;
     this.#options = options;
     this.#head = headOf({ id, kind, what });
-    this.#news = new WorkerNews(id, queue.root, say);
+    this.#news = new WorkerNews(id, queue.files.root, say);
     this.#places = new Limiter(most);
   }
 
@@ -71,17 +69,26 @@ export class FolderJobs implements RunJobs {
     const jobs = new FolderJobs(queue, options);
     await jobs.#do(() => queue.openRun(id, data));
     await jobs.#do(async () => {
-      const names = [...(await entryNames(jobs.#path('waiting'))), ...(await entryNames(jobs.#path('done')))];
-      jobs.#found = new Set([...names, ...(await queue.claims(id)).map(([name]) => name)]);
+      const [waiting, done] = [await jobs.#names('waiting'), await jobs.#names('done')];
+      jobs.#found = new Set([...waiting, ...done, ...(await queue.claims(id)).map(([name]) => name)]);
     });
+    await queue.sweep(id).catch(() => {});
     jobs.#looking = jobs.#serve();
     suspend?.addEventListener('abort', () => void jobs.#suspend(), { once: true });
     signal.addEventListener('abort', () => jobs.#giveUp(), { once: true });
     return jobs;
   }
 
-  #path(...names: string[]): string {
+  #path(...names: string[]): EntryPath {
     return this.#queue.run(this.#head.id, ...names);
+  }
+
+  #names(part: string): Promise<string[]> {
+    return this.#queue.files.names(this.#path(part));
+  }
+
+  #remove(...names: string[]): Promise<boolean> {
+    return this.#queue.files.remove(this.#path(...names));
   }
 
   #do<T>(work: () => Promise<T>): Promise<T> {
@@ -90,8 +97,8 @@ export class FolderJobs implements RunJobs {
 
   get runs(): RunJobs['runs'] {
     return {
-      surroundings: () => this.#do(() => readEntry(this.#path('surroundings.json'))),
-      forgetSurroundings: () => putEntryAside(this.#queue.root, this.#path('surroundings.json'), 'surroundings.json'),
+      surroundings: () => this.#do(() => this.#queue.files.read(this.#path('surroundings.json'))),
+      forgetSurroundings: () => this.#queue.files.putAside(this.#path('surroundings.json'), 'surroundings.json'),
     };
   }
 
@@ -123,9 +130,9 @@ export class FolderJobs implements RunJobs {
     if (asked === undefined) return;
     asked.isPlaced = false;
     const data: z.infer<typeof JobData> = { started: this.#head.started, text: { text: asked.text } };
-    await this.#do(() => this.#queue.write(this.#head.id, join('waiting', name), JSON.stringify(data)));
+    await this.#do(() => this.#queue.write(this.#head.id, this.#path('waiting', name), JSON.stringify(data)));
     asked.isPlaced = true;
-    if (!this.#asked.has(name)) await rm(this.#path('waiting', name), { force: true });
+    if (!this.#asked.has(name)) await this.#remove('waiting', name);
   }
 
   async #serve(): Promise<void> {
@@ -137,10 +144,10 @@ export class FolderJobs implements RunJobs {
   }
 
   async #look(): Promise<void> {
-    for (const name of await entryNames(this.#path('done'))) {
+    for (const name of await this.#names('done')) {
       if (this.#asked.has(name)) await this.#take(name);
       // A worker that seemed to be gone came back with it.
-      else if (this.#settled.has(name)) await rm(this.#path('done', name), { force: true });
+      else if (this.#settled.has(name)) await this.#remove('done', name);
     }
     if (performance.now() - this.#signed < SIGN_MS) return;
     this.#signed = performance.now();
@@ -151,23 +158,23 @@ export class FolderJobs implements RunJobs {
   async #take(name: string): Promise<void> {
     const asked = this.#asked.get(name);
     const path = this.#path('done', name);
-    const text = await readEntry(path).catch((error: Error) => error);
+    const text = await this.#queue.files.read(path).catch((error: Error) => error);
     if (asked === undefined || text === null) return;
     try {
       if (text instanceof Error) throw text;
       const ended = read(JobResult, text);
       if (ended === null) throw new Error('the result is no entry of this version');
       if ('failed' in ended) {
-        await rm(path, { force: true });
+        await this.#queue.files.remove(path);
         if (++asked.tries < ATTEMPTS) return await this.#add(name);
         return await this.#giveUpOn(name, asked, ended.failed);
       }
       if (!('text' in ended.made)) throw new Error('the result holds no text');
       this.#settle(name, { made: asked.read(ended.made.text) });
-      await rm(path, { force: true });
+      await this.#queue.files.remove(path);
     } catch (error) {
       if (this.#asked.get(name) !== asked) return;
-      await putEntryAside(this.#queue.root, path, name);
+      await this.#queue.files.putAside(path, name);
       if (++asked.tries >= ATTEMPTS) this.#settle(name, { unsent: errorMessage(error) });
       else await this.#add(name);
     }
@@ -198,17 +205,17 @@ export class FolderJobs implements RunJobs {
       visible.add(name);
       const claim = this.#queue.claim(this.#head.id, name, worker);
       const asked = this.#asked.get(name);
-      if (this.#settled.has(name)) await rm(claim, { force: true });
+      if (this.#settled.has(name)) await this.#queue.files.remove(claim);
       else if (!this.#watch.isGone(worker)) continue;
       else if (asked !== undefined && ++asked.deaths >= MOST_WORKERS) {
-        await rm(claim, { force: true });
+        await this.#queue.files.remove(claim);
         await this.#giveUpOn(name, asked, `${asked.deaths} workers died over it`);
-      } else await rename(claim, this.#path('waiting', name)).catch(() => {});
+      } else await this.#queue.files.move(claim, this.#path('waiting', name)).catch(() => {});
     }
-    const waiting = (await entryNames(this.#path('waiting'))).filter((name) => JobName.safeParse(name).success);
+    const waiting = (await this.#names('waiting')).filter((name) => JobName.safeParse(name).success);
     for (const name of waiting) {
       visible.add(name);
-      if (this.#settled.has(name)) await rm(this.#path('waiting', name), { force: true });
+      if (this.#settled.has(name)) await this.#remove('waiting', name);
     }
     await this.#findMissing(visible);
     const perMinute = own.reduce((sum, one) => sum + one.perMinute, 0);
@@ -236,11 +243,8 @@ export class FolderJobs implements RunJobs {
     this.#head = { ...this.#head, suspended: true };
     await this.#queue.signRun(this.#head).catch(() => {});
     for (const [name, { isPlaced }] of [...this.#asked]) {
-      const isTakenBack = await rm(this.#path('waiting', name)).then(
-        () => true,
-        () => !isPlaced,
-      );
-      if (isTakenBack) this.#settle(name, 'idle');
+      const isTakenBack = await this.#remove('waiting', name).catch(() => false);
+      if (isTakenBack || !isPlaced) this.#settle(name, 'idle');
     }
     setTimeout(() => this.#giveUp(), HAND_OVER_MS).unref();
   }
@@ -249,14 +253,14 @@ export class FolderJobs implements RunJobs {
   #giveUp(): void {
     for (const name of [...this.#asked.keys()]) {
       this.#settle(name, 'idle');
-      void rm(this.#path('waiting', name), { force: true }).catch(() => {});
+      void this.#remove('waiting', name).catch(() => {});
     }
   }
 
   async close(isOver: boolean): Promise<void> {
     this.#closing.abort(new Error('the run was ended'));
     await this.#looking;
-    if (isOver) await dropRun(this.#queue, this.#head.id);
-    else await rm(this.#path('run.json'), { force: true }).catch(() => {});
+    if (isOver) await this.#queue.dropRun(this.#head.id);
+    else await this.#remove('run.json').catch(() => {});
   }
 }

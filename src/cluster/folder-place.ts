@@ -1,5 +1,4 @@
 import { pause } from '../core/async/timeout.ts';
-import { entryNames } from './folder-files.ts';
 import { FolderJobs } from './folder-jobs.ts';
 import { FolderQueue, LEASE_MS, textsInJobs } from './folder-queue.ts';
 import { LeaseWatch } from './lease-watch.ts';
@@ -37,7 +36,7 @@ async function statusOf(queue: FolderQueue): Promise<QueueStatus> {
   const runs: QueueStatus['runs'] = [];
   for (const { suspended: _, ...head } of await queue.runs(running)) {
     const active = (await queue.claims(head.id)).length;
-    const waiting = (await entryNames(queue.run(head.id, 'waiting'))).length;
+    const waiting = (await queue.files.names(queue.run(head.id, 'waiting'))).length;
     const failed = poisoned.filter(({ run }) => run === head.id).length;
     runs.push({ ...head, active, waiting, failed });
   }

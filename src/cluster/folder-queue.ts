@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { pause } from '../core/async/timeout.ts';
 import { errorCode, errorMessage } from '../core/text/thrown.ts';
 import { read } from './aside.ts';
-import { entryNames, isFolderRefusal, overwriteEntry, putEntryAside, readEntry, writeEntry } from './folder-files.ts';
+import { type EntryPath, isFolderRefusal, SharedFolder } from './folder-files.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { Refusals } from './refusals.ts';
 import { Poisoned, RunHead } from './runs.ts';
@@ -19,6 +17,8 @@ export const LEASE_MS = 20_000;
 const POLL_MS = 200;
 /** Workers choose among this many times their free places, so that two seldom want the same job. */
 const CHOICE = 8;
+/** What nobody came back to is kept for so long. */
+const KEPT_MS = 7 * 86_400_000;
 
 export const JobName = z.string().regex(/^[0-9a-f]{32}$/);
 export const JobResult = z.union([z.object({ made: TextPlace }), z.object({ failed: z.string() })]);
@@ -39,16 +39,18 @@ export const textsInJobs: TextStore = {
   },
 };
 
+const workerFile = (id: string): EntryPath => ['workers', `${id}.json`];
+
 /** A folder in which runs and workers meet; each state of a job is a folder, and a job is taken by moving it. */
 export class FolderQueue {
-  readonly root: string;
+  readonly files: SharedFolder;
   readonly refusals: Refusals;
   readonly #own = randomUUID();
   #count = 0;
   #isReadable = true;
 
   constructor(root: string, say: (message: string) => void) {
-    this.root = root;
+    this.files = new SharedFolder(root);
     this.refusals = new Refusals(root, say, 'the folder', isFolderRefusal);
   }
 
@@ -58,49 +60,72 @@ export class FolderQueue {
 
   /** Makes its folders. */
   async open(): Promise<void> {
-    for (const name of ['runs', 'workers', 'aside', 'poisoned'])
-      await mkdir(join(this.root, name)).catch((error) => {
-        if (errorCode(error) !== 'EEXIST') throw error;
-      });
+    for (const name of ['runs', 'workers', 'aside', 'poisoned']) await this.files.make([name]);
   }
 
-  run(id: string, ...names: string[]): string {
-    return join(this.root, 'runs', id, ...names);
+  run(id: string, ...names: string[]): EntryPath {
+    return ['runs', id, ...names];
   }
 
   async openRun(id: string, data: object): Promise<void> {
-    await mkdir(this.run(id), { recursive: true });
-    for (const part of PARTS) await mkdir(this.run(id, part), { recursive: true });
-    await this.write(id, 'data.json', JSON.stringify(data));
+    await this.files.make(this.run(id));
+    for (const part of PARTS) await this.files.make(this.run(id, part));
+    await this.write(id, this.run(id, 'data.json'), JSON.stringify(data));
   }
 
-  write(run: string, name: string, text: string): Promise<void> {
-    return writeEntry(this.run(run, 'temporary'), this.run(run, name), text);
+  write(run: string, path: EntryPath, text: string): Promise<void> {
+    return this.files.write(this.run(run, 'temporary'), path, text);
+  }
+
+  /** Empties the folder of a run that is over; a worker may be writing into it. */
+  async dropRun(run: string): Promise<void> {
+    for (let tries = 0; tries < 3; tries++)
+      if (
+        await this.files.removeFolder(this.run(run), PARTS).then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+  }
+
+  /** Removes what killed processes left long ago. A file's age is that between two files: both times are the file server's. */
+  async sweep(own: string): Promise<void> {
+    const { files } = this;
+    const now = await files.modified(this.run(own, 'data.json'));
+    const isOld = async (path: EntryPath) => now !== null && now - ((await files.modified(path)) ?? now) > KEPT_MS;
+    for (const folder of ['aside', 'poisoned'])
+      for (const name of await files.names([folder]))
+        if (await isOld([folder, name])) await files.remove([folder, name]);
+    for (const id of await files.names(['runs'], 'folders'))
+      if (
+        Id.safeParse(id).success &&
+        (await isOld(this.run(id, 'data.json'))) &&
+        (await isOld(this.run(id, 'run.json')))
+      )
+        await this.dropRun(id);
   }
 
   #mark = (): string => `${this.#own}.${this.#count++}`;
 
   signRun(head: RunHead): Promise<void> {
-    return overwriteEntry(this.run(head.id, 'run.json'), JSON.stringify({ ...head, mark: this.#mark() }));
+    return this.files.overwrite(this.run(head.id, 'run.json'), JSON.stringify({ ...head, mark: this.#mark() }));
   }
 
   signWorker(word: WorkerBeat): Promise<void> {
-    return overwriteEntry(
-      join(this.root, 'workers', `${word.id}.json`),
-      JSON.stringify({ ...word, mark: this.#mark() }),
-    );
+    return this.files.overwrite(workerFile(word.id), JSON.stringify({ ...word, mark: this.#mark() }));
   }
 
   /** Reads the files of members, and notes which of them changed. @returns those that are there */
   async #members<T extends { id: string }>(
-    paths: ReadonlyMap<string, string>,
+    paths: ReadonlyMap<string, EntryPath>,
     schema: z.ZodType<T>,
     watch: LeaseWatch,
   ) {
     const marks = new Map<string, string>();
     const words: T[] = [];
     for (const [id, path] of paths) {
-      const text = await readEntry(path).catch((error) => {
+      const text = await this.files.read(path).catch((error) => {
         if (isFolderRefusal(error)) throw error;
         return null;
       });
@@ -116,7 +141,7 @@ export class FolderQueue {
 
   async runs(watch: LeaseWatch): Promise<RunHead[]> {
     try {
-      const ids = (await entryNames(join(this.root, 'runs'), 'folders')).filter((id) => Id.safeParse(id).success);
+      const ids = (await this.files.names(['runs'], 'folders')).filter((id) => Id.safeParse(id).success);
       const found = await this.#members(new Map(ids.map((id) => [id, this.run(id, 'run.json')])), RunHead, watch);
       if (!this.#isReadable) this.refusals.served();
       this.#isReadable = true;
@@ -129,22 +154,25 @@ export class FolderQueue {
   }
 
   async workers(watch: LeaseWatch): Promise<WorkerBeat[]> {
-    const ids = (await entryNames(join(this.root, 'workers'))).flatMap((name) =>
+    const ids = (await this.files.names(['workers'])).flatMap((name) =>
       name.endsWith('.json') && Id.safeParse(name.slice(0, -5)).success ? name.slice(0, -5) : [],
     );
-    const paths = new Map(ids.map((id) => [id, join(this.root, 'workers', `${id}.json`)]));
-    return (await this.#members(paths, Beat, watch)).sort((a, b) => a.started.localeCompare(b.started));
+    const paths = new Map(ids.map((id) => [id, workerFile(id)]));
+    const there = await this.#members(paths, Beat, watch);
+    // A killed worker leaves its file; one that was only held up writes it again.
+    for (const [id, path] of paths) if (watch.isGone(id)) await this.files.remove(path).catch(() => {});
+    return there.sort((a, b) => a.started.localeCompare(b.started));
   }
 
   /** The jobs that workers have taken: pairs of a job's name and a worker's id. */
   async claims(run: string): Promise<[string, string][]> {
-    return (await entryNames(this.run(run, 'taken'))).flatMap((name) => {
+    return (await this.files.names(this.run(run, 'taken'))).flatMap((name) => {
       const [, job, worker] = Claim.exec(name) ?? [];
       return job === undefined || worker === undefined ? [] : [[job, worker]];
     });
   }
 
-  claim(run: string, job: string, worker: string): string {
+  claim(run: string, job: string, worker: string): EntryPath {
     return this.run(run, 'taken', `${job}~${worker}`);
   }
 
@@ -153,27 +181,23 @@ export class FolderQueue {
     const path = this.run(run, 'surroundings.json');
     const part = this.run(run, 'temporary', randomUUID());
     await this.refusals.ask(async () => {
-      await writeEntry(this.run(run, 'temporary'), part, text);
-      await link(part, path).catch((error) => {
+      await this.write(run, part, text);
+      await this.files.link(part, path).catch((error) => {
         if (errorCode(error) !== 'EEXIST') throw error;
       });
-      await rm(part, { force: true });
+      await this.files.remove(part);
     });
-    return (await readEntry(path)) ?? text;
+    return (await this.files.read(path)) ?? text;
   }
 
-  async notePoisoned(one: Poisoned): Promise<void> {
-    await writeEntry(
-      this.run(one.run, 'temporary'),
-      join(this.root, 'poisoned', `${randomUUID()}.json`),
-      JSON.stringify(one),
-    );
+  notePoisoned(one: Poisoned): Promise<void> {
+    return this.write(one.run, ['poisoned', `${randomUUID()}.json`], JSON.stringify(one));
   }
 
   async poisoned(most: number): Promise<Poisoned[]> {
     const found: Poisoned[] = [];
-    for (const name of await entryNames(join(this.root, 'poisoned'))) {
-      const text = await readEntry(join(this.root, 'poisoned', name)).catch(() => null);
+    for (const name of await this.files.names(['poisoned'])) {
+      const text = await this.files.read(['poisoned', name]).catch(() => null);
       const one = text === null ? null : read(Poisoned, text);
       if (one !== null) found.push(one);
     }
@@ -181,12 +205,13 @@ export class FolderQueue {
   }
 
   async aside(most: number): Promise<{ at: string; where: string; why: string; text: string }[]> {
-    const folder = join(this.root, 'aside');
     const found = [];
-    for (const where of (await entryNames(folder)).slice(0, most)) {
-      const at = (await stat(join(folder, where)).catch(() => null))?.mtime.toISOString() ?? '';
-      const text = (await readEntry(join(folder, where)).catch(() => null))?.slice(0, 500) ?? '';
-      found.push({ at, where: join(folder, where), why: 'not an entry of this version', text });
+    for (const name of (await this.files.names(['aside'])).slice(0, most)) {
+      const path: EntryPath = ['aside', name];
+      const modified = await this.files.modified(path).catch(() => null);
+      const at = modified === null ? '' : new Date(modified).toISOString();
+      const text = (await this.files.read(path).catch(() => null))?.slice(0, 500) ?? '';
+      found.push({ at, where: this.files.shown(path), why: 'not an entry of this version', text });
     }
     return found.sort((a, b) => b.at.localeCompare(a.at));
   }
@@ -198,8 +223,8 @@ export class FolderQueue {
       isThere: () => true,
       list: () => this.runs(watch),
       data: async (run) => {
-        const text = await readEntry(this.run(run, 'data.json'));
-        if (text === null) throw new Error(`run ${run} is not at ${this.root}`);
+        const text = await this.files.read(this.run(run, 'data.json'));
+        if (text === null) throw new Error(`run ${run} is not at ${this.files.root}`);
         return JSON.parse(text);
       },
       parts: { texts: textsInJobs, runs: { agree: (run, text) => this.agree(run, text) } },
@@ -208,7 +233,7 @@ export class FolderQueue {
         this.signWorker(word)
           .catch(() => this.open().then(() => this.signWorker(word)))
           .catch(() => {}),
-      leave: (worker) => rm(join(this.root, 'workers', `${worker}.json`), { force: true }),
+      leave: async (worker) => void (await this.files.remove(workerFile(worker))),
       consume: (consuming) => new FolderConsumer(this, consuming),
     };
   }
@@ -250,22 +275,22 @@ class FolderConsumer {
 
   async #takeSome(free: number): Promise<number> {
     const { run, worker } = this.#consuming;
-    const { refusals } = this.#queue;
+    const { refusals, files } = this.#queue;
     const { signal } = this.#stop;
-    const waiting = await refusals.ask(() => entryNames(this.#queue.run(run, 'waiting')), { signal });
+    const waiting = await refusals.ask(() => files.names(this.#queue.run(run, 'waiting')), { signal });
     const names = waiting.filter((name) => JobName.safeParse(name).success).slice(0, CHOICE * free);
     let count = 0;
-    for (const name of names.sort(() => Math.random() - 0.5)) {
+    for (const name of inAnyOrder(names)) {
       if (count >= free || signal.aborted) break;
       const claim = this.#queue.claim(run, name, worker);
       const isTaken = await refusals.ask(
         () =>
-          rename(this.#queue.run(run, 'waiting', name), claim).then(
+          files.move(this.#queue.run(run, 'waiting', name), claim).then(
             () => true,
             async (error) => {
               if (errorCode(error) !== 'ENOENT') throw error;
               // Over NFS the answer to a rename that was done may get lost, and its repetition finds nothing.
-              return (await stat(claim).catch(() => null)) !== null;
+              return (await files.modified(claim).catch(() => null)) !== null;
             },
           ),
         { signal },
@@ -282,17 +307,17 @@ class FolderConsumer {
     return count;
   }
 
-  async #work(name: string, claim: string): Promise<void> {
+  async #work(name: string, claim: EntryPath): Promise<void> {
     const { run, make, done, failed } = this.#consuming;
-    const { refusals, root } = this.#queue;
-    const text = await refusals.ask(() => readEntry(claim)).catch(() => null);
+    const { refusals, files } = this.#queue;
+    const text = await refusals.ask(() => files.read(claim)).catch(() => null);
     const sent = text === null ? null : read(z.unknown(), text);
     // The run puts a missing job there again.
-    if (sent === null) return putEntryAside(root, claim, name);
+    if (sent === null) return files.putAside(claim, name);
     const ended: z.infer<typeof JobResult> = await make(name, sent).catch((error) => ({ failed: errorMessage(error) }));
     try {
-      await refusals.ask(() => this.#queue.write(run, join('done', name), JSON.stringify(ended)));
-      await rm(claim, { force: true });
+      await refusals.ask(() => this.#queue.write(run, this.#queue.run(run, 'done', name), JSON.stringify(ended)));
+      await files.remove(claim);
     } catch (error) {
       // The run is over, and nobody wants the result.
       if (errorCode(error) !== 'ENOENT') throw error;
@@ -302,7 +327,8 @@ class FolderConsumer {
   }
 }
 
-/** Empties the folder of a run that is over; a worker may be writing into it. */
-export async function dropRun(queue: FolderQueue, run: string): Promise<void> {
-  await rm(queue.run(run), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+/** Each order is equally likely. */
+function inAnyOrder<T>(list: readonly T[]): T[] {
+  const drawn = list.map((one) => ({ one, at: Math.random() }));
+  return drawn.sort((a, b) => a.at - b.at).map(({ one }) => one);
 }

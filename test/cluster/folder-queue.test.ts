@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { entryNames, isFolderRefusal, overwriteEntry, readEntry } from '../../src/cluster/folder-files.ts';
+import { isFolderRefusal, SharedFolder } from '../../src/cluster/folder-files.ts';
 import { folderPlace } from '../../src/cluster/folder-place.ts';
+import { FolderQueue, LEASE_MS } from '../../src/cluster/folder-queue.ts';
 import { LeaseWatch } from '../../src/cluster/lease-watch.ts';
 import { openPlace } from '../../src/cluster/open-place.ts';
 import type { QueuePlace } from '../../src/cluster/place.ts';
@@ -163,19 +164,91 @@ describe('a queue in a folder', () => {
 
   it('follows no link', async () => {
     const root = directoryWith({ file: 'text' });
+    const files = new SharedFolder(root);
     mkdirSync(join(root, 'real'));
     symlinkSync(join(root, 'real'), join(root, 'folder'));
     symlinkSync(join(root, 'file'), join(root, 'link'));
-    await expect(readEntry(join(root, 'link'))).rejects.toThrow('is a link, and is not followed');
-    await expect(overwriteEntry(join(root, 'link'), 'x')).rejects.toThrow();
-    await expect(entryNames(join(root, 'folder'))).rejects.toThrow('is not followed');
-    expect(await readEntry(join(root, 'file'))).toBe('text');
-    expect(await readEntry(join(root, 'absent'))).toBeNull();
+    await expect(files.read(['link'])).rejects.toThrow('is a link, and is not followed');
+    await expect(files.overwrite(['link'], 'x')).rejects.toThrow();
+    await expect(files.names(['folder'])).rejects.toThrow('is not followed');
+    expect(await files.read(['file'])).toBe('text');
+    expect(await files.read(['absent'])).toBeNull();
+  });
+
+  it('touches nothing elsewhere when a folder around its files becomes a link', async () => {
+    const elsewhere = directoryWith({ 'waiting/of-mine': 'text', 'temporary/of-mine': 'text' });
+    const root = directoryWith({});
+    const queue = new FolderQueue(root, () => {});
+    await queue.open();
+    await queue.openRun('a-run', {});
+    renameSync(join(root, 'runs/a-run'), join(root, 'runs/before'));
+    symlinkSync(elsewhere, join(root, 'runs/a-run'));
+    const path = queue.run('a-run', 'waiting', 'of-mine');
+    const steps = [
+      () => queue.files.read(path),
+      () => queue.files.remove(path),
+      () => queue.files.move(path, ['aside', 'x']),
+      () => queue.files.move(['runs', 'before', 'data.json'], path),
+      () => queue.files.names(queue.run('a-run', 'waiting')),
+      () => queue.write('a-run', path, 'x'),
+      () => queue.files.removeFolder(queue.run('a-run'), ['waiting']),
+    ];
+    for (const step of steps) await expect(step()).rejects.toThrow('is a link or no folder, and is not followed');
+    await queue.dropRun('a-run');
+    expect(readdirSync(elsewhere, { recursive: true }).toSorted()).toEqual([
+      'temporary',
+      'temporary/of-mine',
+      'waiting',
+      'waiting/of-mine',
+    ]);
+  });
+
+  it('removes the file of a worker that is gone, and lists one that writes it again', async () => {
+    const root = directoryWith({});
+    const queue = new FolderQueue(root, () => {});
+    await queue.open();
+    const clock = { now: 0 };
+    const watch = new LeaseWatch(LEASE_MS, () => clock.now);
+    const word = { id: 'w', version: '1', host: 'h', pid: 1, started: '', concurrency: 1, done: 0, failed: 0 };
+    const sign = () =>
+      queue.signWorker({ ...word, perMinute: 0, runs: [], refused: [], inFlight: 0, stages: {}, at: [] });
+    const seenAt = async (now: number) => {
+      clock.now = now;
+      return (await queue.workers(watch)).length;
+    };
+    await sign();
+    expect(await seenAt(0)).toBe(0);
+    await sign();
+    expect(await seenAt(5000)).toBe(1);
+    for (let now = 10_000; now < 5000 + LEASE_MS; now += 5000) await seenAt(now);
+    expect(readdirSync(join(root, 'workers'))).toEqual(['w.json']);
+    expect(await seenAt(5000 + LEASE_MS)).toBe(0);
+    expect(readdirSync(join(root, 'workers'))).toEqual([]);
+    await sign();
+    expect(await seenAt(10_000 + LEASE_MS)).toBe(1);
+  });
+
+  it('removes what killed processes left more than a week ago, and nothing younger', async () => {
+    const root = directoryWith({});
+    const queue = new FolderQueue(root, () => {});
+    await queue.open();
+    const weeksAgo = new Date(Date.now() - 8 * 86_400_000);
+    for (const id of ['old', 'young', 'running']) {
+      await queue.openRun(id, {});
+      writeFileSync(join(root, 'runs', id, 'run.json'), '{}');
+    }
+    for (const name of ['runs/old/data.json', 'runs/old/run.json', 'runs/running/data.json'])
+      utimesSync(join(root, name), weeksAgo, weeksAgo);
+    for (const name of ['aside/old', 'aside/young', 'poisoned/old.json']) writeFileSync(join(root, name), '{}');
+    for (const name of ['aside/old', 'poisoned/old.json']) utimesSync(join(root, name), weeksAgo, weeksAgo);
+    const jobs = await jobsAt(await folderPlace(root, () => {}));
+    expect(readdirSync(join(root, 'runs')).toSorted()).toEqual(['a-run', 'running', 'young']);
+    expect([readdirSync(join(root, 'aside')), readdirSync(join(root, 'poisoned'))]).toEqual([['young'], []]);
+    await jobs.close(true);
   });
 
   it('waits for a full or read-only folder, and says so', async () => {
     const said: string[] = [];
-    const { FolderQueue } = await import('../../src/cluster/folder-queue.ts');
     const { refusals } = new FolderQueue('/shared/queue', (text) => said.push(text));
     let tries = 0;
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
@@ -195,5 +268,8 @@ describe('a queue in a folder', () => {
     expect((await openPlace(root, () => {})).name).toBe(root);
     await expect(openPlace(join(root, 'none'), () => {})).rejects.toThrow('or a folder that all machines see (mkdir');
     expect(existsSync(join(root, 'none'))).toBe(false);
+    await expect(openPlace(root, () => {}, '/shared/texts')).rejects.toThrow(
+      '--share /shared/texts: a queue in a folder',
+    );
   });
 });

@@ -2,9 +2,11 @@ import {
   closeSync,
   constants,
   existsSync,
+  fstat,
   fstatSync,
   lstatSync,
   mkdirSync,
+  open as openDescriptor,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { errorCode } from '../text/thrown.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -33,10 +36,10 @@ export class Folder {
   readonly #fd: number;
   readonly #stat: Stats;
 
-  private constructor(path: string, fd: number) {
+  private constructor(path: string, fd: number, stat: Stats) {
     this.path = path;
     this.#fd = fd;
-    this.#stat = fstatSync(fd);
+    this.#stat = stat;
   }
 
   /**
@@ -58,19 +61,40 @@ export class Folder {
     return folder;
   }
 
+  /** The same off the main thread, for a folder of another machine, which may not answer. It creates nothing. @throws Error */
+  static async enter(base: string, names: readonly string[]): Promise<Folder> {
+    let folder = await Folder.#enter(base, base, true);
+    for (const name of names) {
+      const parent: Folder = folder;
+      try {
+        folder = await Folder.#enter(parent.at(name), join(parent.path, name));
+      } finally {
+        parent.close();
+      }
+    }
+    return folder;
+  }
+
   static #at(path: string, shown: string, follow = false): Folder {
-    const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW);
     try {
-      return new Folder(shown, openSync(path, flags));
+      const fd = openSync(path, flagsOf(follow));
+      return new Folder(shown, fd, fstatSync(fd));
     } catch (error) {
-      const code = errorCode(error);
-      if (!follow && (code === 'ENOTDIR' || code === 'ELOOP'))
-        throw Object.assign(new Error(`${shown} is a link or no folder, and is not followed`), { code });
-      throw error;
+      throw refusal(error, shown, follow);
     }
   }
 
-  #below(name: string): string {
+  static async #enter(path: string, shown: string, follow = false): Promise<Folder> {
+    try {
+      const fd = await promisify(openDescriptor)(path, flagsOf(follow));
+      return new Folder(shown, fd, await promisify(fstat)(fd));
+    } catch (error) {
+      throw refusal(error, shown, follow);
+    }
+  }
+
+  /** A path of a name in it, which leads there as long as the folder is open, whatever its own path leads to by then. */
+  at(name: string): string {
     if (HAS_DESCRIPTOR_PATHS) return `/proc/self/fd/${this.#fd}/${name}`;
     const now = lstatSync(this.path);
     if (now.ino !== this.#stat.ino || now.dev !== this.#stat.dev) throw new Error(`${this.path} was replaced`);
@@ -78,7 +102,7 @@ export class Folder {
   }
 
   #folder(name: string, make: boolean): Folder {
-    const path = this.#below(name);
+    const path = this.at(name);
     const shown = join(this.path, name);
     try {
       if (make) mkdirSync(path, { mode: 0o700 });
@@ -111,7 +135,7 @@ export class Folder {
     const shown = join(this.path, name);
     let fd: number;
     try {
-      fd = openSync(this.#below(name), how | O_NOFOLLOW | O_NONBLOCK, 0o600);
+      fd = openSync(this.at(name), how | O_NOFOLLOW | O_NONBLOCK, 0o600);
     } catch (error) {
       if (errorCode(error) === 'ELOOP') throw new Error(`${shown} is a link, and is not followed`);
       throw error;
@@ -124,7 +148,7 @@ export class Folder {
 
   /** The names in it, in order. @throws Error */
   names(): string[] {
-    return readdirSync(HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#fd}/` : this.#below('')).sort();
+    return readdirSync(HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#fd}/` : this.at('')).sort();
   }
 
   /**
@@ -132,11 +156,11 @@ export class Folder {
    */
   async replaceFile(name: string, parts: readonly Buffer[]): Promise<void> {
     const made = `${name}.${process.pid}.new`;
-    const handle = await open(this.#below(made), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    const handle = await open(this.at(made), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       for (const part of parts) await handle.writeFile(part);
       await handle.close();
-      renameSync(this.#below(made), this.#below(name));
+      renameSync(this.at(made), this.at(name));
     } catch (error) {
       await handle.close().catch(() => {});
       this.remove(made);
@@ -147,14 +171,14 @@ export class Folder {
   /** The regular files in it. */
   list(): { name: string; size: number; modified: number }[] {
     return this.names().flatMap((name) => {
-      const stat = lstatSync(this.#below(name), { throwIfNoEntry: false });
+      const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
       return stat?.isFile() ? [{ name, size: stat.size, modified: stat.mtimeMs }] : [];
     });
   }
 
   remove(name: string): void {
     try {
-      unlinkSync(this.#below(name));
+      unlinkSync(this.at(name));
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }
@@ -163,6 +187,14 @@ export class Folder {
   close(): void {
     closeSync(this.#fd);
   }
+}
+
+const flagsOf = (follow: boolean): number => O_RDONLY | O_DIRECTORY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW);
+
+function refusal(error: unknown, shown: string, follow: boolean): unknown {
+  const code = errorCode(error);
+  if (follow || (code !== 'ENOTDIR' && code !== 'ELOOP')) return error;
+  return Object.assign(new Error(`${shown} is a link or no folder, and is not followed`), { code });
 }
 
 function problemOf(stat: Stats, mode: 'read' | 'append'): string | null {

@@ -25,13 +25,16 @@ export async function openQueue(
     if (share === undefined) return null;
     throw new UsageError('--share goes with --queue: without it no worker reads that folder');
   }
-  return placeAt(queue, say);
+  return placeAt({ queue, share }, say);
 }
 
 /** @throws UsageError */
-export async function placeAt(queue: string, say: (message: string) => void): Promise<QueuePlace> {
+export async function placeAt(
+  { queue, share }: { queue: string; share?: string | undefined },
+  say: (message: string) => void,
+): Promise<QueuePlace> {
   const { openPlace } = await import('../../cluster/open-place.ts');
-  return openPlace(queue, say).catch((error: Error) => {
+  return openPlace(queue, say, share).catch((error: Error) => {
     throw new UsageError(error.message);
   });
 }

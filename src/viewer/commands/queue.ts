@@ -15,7 +15,7 @@ export function queueCommand(): Command {
 
 async function queue(url: string, isJson: boolean): Promise<number> {
   const { stagesOf } = await import('../../cluster/status.ts');
-  const shared = await placeAt(url, say);
+  const shared = await placeAt({ queue: url }, say);
   try {
     const status = await shared.status();
     if (isJson) {

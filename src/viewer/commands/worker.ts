@@ -68,7 +68,7 @@ async function work(flags: WorkerFlags): Promise<number> {
   const { executionsWork } = await import('../../cluster/executions-work.ts');
   const { scoresWork } = await import('../../cluster/scores-work.ts');
   const stop = new AbortController();
-  const shared = await placeAt(queue, say);
+  const shared = await placeAt({ queue, share }, say);
   let status: number | null = null;
   const interrupt = (name: keyof typeof NUMBERS) => {
     if (status !== null) process.exit(status);
