@@ -1,5 +1,5 @@
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { remoteName } from '../remote/address.ts';
+import { type RemoteName, remoteName } from '../remote/address.ts';
 import type { Mirror } from '../remote/mirror.ts';
 import { say, USAGE } from './output.ts';
 
@@ -32,7 +32,7 @@ export async function bringRemotePaths(command: Command): Promise<void> {
 }
 
 async function brought(value: unknown, command: Command): Promise<unknown> {
-  const remote = typeof value === 'string' ? remoteName(value) : null;
+  const remote = typeof value === 'string' ? named(value) : null;
   if (remote === null) return value;
   const { follow, cacheSize, listen } = command.opts<{ follow?: boolean; cacheSize?: number; listen?: boolean }>();
   const isScreen = command.parent === null && process.stdout.isTTY;
@@ -42,13 +42,24 @@ async function brought(value: unknown, command: Command): Promise<unknown> {
       follows: isScreen || follow === true || listen === true || command.name() === 'mcp',
       most: cacheSize ?? DEFAULT_BYTES,
       isAtTerminal: process.stdin.isTTY === true,
+      // The screen shows it itself.
+      ...(isScreen ? {} : { onStatus: (status) => isTrouble(status) && say(`${value}: ${status}`) }),
     });
     mirrors.push(mirror);
-    if (!isScreen)
-      mirror.onStatus(() => mirror.status?.startsWith('connection lost') && say(`${value}: ${mirror.status}`));
     return path + remote.ending;
   } catch (error) {
     say(`${value}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommanderError(USAGE, 'remote', '');
+  }
+}
+
+const isTrouble = (status: string | null): boolean => /^connection lost|does not end/.test(status ?? '');
+
+function named(text: string): RemoteName | null {
+  try {
+    return remoteName(text);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
     throw new CommanderError(USAGE, 'remote', '');
   }
 }

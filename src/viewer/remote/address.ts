@@ -17,12 +17,29 @@ const ENDING = /(?::\d+(?:\.\d+)?)?(?:#t\d+)?$/;
 /** ssh would take a host that begins with a minus for a flag. */
 const HOST = /^[A-Za-z0-9_[][A-Za-z0-9_.@:%[\]-]*$/;
 
-/** The machine and path that a command-line word names; null for a local path. */
+/** Of an address: scheme, user and password, the rest. */
+const WITH_USER = /^([a-z][a-z\d+.-]*:\/\/)([^/]*)@(.*)$/is;
+
+/** The machine and path that a command-line word names; null for a local path. @throws UsageError for one that holds a password */
 export function remoteName(text: string): RemoteName | null {
   const ending = ENDING.exec(text)?.[0] ?? '';
   const whole = text.slice(0, text.length - ending.length);
+  refusePassword(whole);
   const address = addressOf(whole);
   return address === null ? null : { address, ending };
+}
+
+/** A password would appear in locators, in the cache's names and in messages. */
+function refusePassword(text: string): void {
+  const [, scheme, user, rest] = WITH_USER.exec(text) ?? [];
+  if (scheme === undefined || user === undefined) return;
+  const isWeb = /^https?:/i.test(scheme);
+  if (!isWeb && !user.includes(':')) return;
+  const instead =
+    scheme.toLowerCase() === 'ssh://' ? 'ssh asks for one itself' : 'rclone: keeps them in its own settings';
+  throw new UsageError(
+    `${scheme}…@${rest}: an address with ${isWeb ? 'a user or a password' : 'a password'} is not opened; ${instead}`,
+  );
 }
 
 function addressOf(text: string): Address | null {
@@ -39,15 +56,10 @@ function addressOf(text: string): Address | null {
       ? { kind: 'rclone', name: `rclone:${remote}:`, path }
       : { kind: 'rclone', name: `rclone:${remote}:.`, path: `/${path.replace(/^(?:\.\/)+/, '')}` };
   }
-  const web = /^(https?:\/\/)([^/]+)(\/.*)$/s.exec(text);
+  const web = /^(https?:\/\/)([^/]+)(\/.*)$/is.exec(text);
   if (web !== null) {
     const [, scheme, host, path] = web as unknown as [string, string, string, string];
-    // It would appear in locators, in the cache's names and in the process list.
-    if (host.includes('@'))
-      throw new UsageError(
-        `${scheme}…@${host.slice(host.lastIndexOf('@') + 1)}${path}: an address with a user or a password is not opened; rclone: keeps them in its own settings`,
-      );
-    return { kind: 'https', name: scheme + host, path };
+    return { kind: 'https', name: scheme.toLowerCase() + host, path };
   }
   const short = /^([^/:]+):([/~].*)$/s.exec(text);
   // scp's form: relative to the remote home.

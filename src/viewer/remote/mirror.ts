@@ -30,6 +30,7 @@ const LOOK_MS = 2000;
 const LIST_SHARE = 10;
 const LONGEST_PAUSE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
+const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
 const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
 
@@ -126,7 +127,11 @@ export class Mirror {
         this.#first();
         if (follows) this.#followTail(files[0]);
         if (!isAll) continue;
-        this.#say(null);
+        this.#say(
+          this.#endless.size === 0
+            ? null
+            : `${[...this.#endless].join(', ')} does not end where it should, and ${FULL}`,
+        );
         if (!follows) return;
         await rest(Math.max(LOOK_MS, took * LIST_SHARE), undefined, { signal }).catch(() => {});
       } catch (error) {
@@ -184,7 +189,7 @@ export class Mirror {
       room -= needed;
       if (room < 0) room += this.#makeRoom(-room, file, files);
       if (room < 0) {
-        this.#layPending(file, 'not here: the cache is full (--cache-size)');
+        this.#layPending(file, `not here: ${FULL}`);
         room += needed;
         continue;
       }
@@ -237,7 +242,7 @@ export class Mirror {
       if (kept.has(old.path)) continue;
       const own = files.find(({ path }) => this.#local(path) === old.path);
       if (own === undefined) removeCopy(old.path);
-      else this.#layPending(own, 'not here: the cache is full (--cache-size)');
+      else this.#layPending(own, `not here: ${FULL}`);
       freed += old.size;
     }
     return freed;
@@ -332,8 +337,7 @@ export class Mirror {
     }
     if (this.#endless.has(file.path)) {
       if (isWholeOnly) removeCopy(draft);
-      if (at === 0 || isWholeOnly)
-        this.#layPending(file, 'not here: it does not end where it should, and the cache is full (--cache-size)');
+      if (at === 0 || isWholeOnly) this.#layPending(file, `not here: it does not end where it should, and ${FULL}`);
       return;
     }
     if (isWholeOnly && at === file.size && at > 0) renameSync(draft, local);

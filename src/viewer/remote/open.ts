@@ -12,7 +12,7 @@ const FIRST_ATTEMPTS = 5;
 /** A password is never requested, except on the terminal before a screen is drawn. */
 export async function openMirror(
   address: Address,
-  options: { follows: boolean; most: number; isAtTerminal: boolean },
+  options: { follows: boolean; most: number; isAtTerminal: boolean; onStatus?: (status: string | null) => void },
 ): Promise<{ mirror: Mirror; path: string }> {
   const source = sourceOf(address);
   const mirror = new Mirror({
@@ -23,6 +23,8 @@ export async function openMirror(
     follows: options.follows,
     attempts: FIRST_ATTEMPTS,
   });
+  const { onStatus } = options;
+  if (onStatus !== undefined) mirror.onStatus(() => onStatus(mirror.status));
   // ssh itself reports why it failed, and the first list fails for the same reason.
   if (options.isAtTerminal) await source.greet?.().catch(() => {});
   try {

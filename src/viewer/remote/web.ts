@@ -82,7 +82,7 @@ export class WebSource implements Machine {
       // A server without range support answers with the whole file.
       let skip = answer.statusCode === 206 ? 0 : offset;
       let left = end - offset;
-      let promised = promisedBytes(answer, offset);
+      let promised = promisedBytes(answer, offset, end);
       for await (const piece of answer.body) {
         const chunk = piece as Buffer;
         promised -= chunk.length;
@@ -128,6 +128,11 @@ export class WebSource implements Machine {
         throw this.#told(error, signal);
       });
       const { statusCode: status } = answer;
+      const encoding = headerOf(answer, 'content-encoding');
+      if (encoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(encoding)) {
+        answer.body.on('error', () => {}).destroy();
+        throw new SourceError(`the answer is compressed (${encoding}), which was not asked for`, false);
+      }
       if ((status >= 200 && status <= 299) || status === 416) return answer;
       answer.body.on('error', () => {}).destroy();
       const target = headerOf(answer, 'location');
@@ -153,12 +158,13 @@ export class WebSource implements Machine {
 }
 
 /** The bytes announced by the response header. @throws SourceError if it is not the requested part */
-function promisedBytes(answer: Answer, offset: number): number {
+function promisedBytes(answer: Answer, offset: number, end: number): number {
   const length = headerOf(answer, 'content-length');
   const told = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
   if (answer.statusCode !== 206) return told;
   const range = rangeOf(answer);
-  if (range === null || range.first !== offset || range.last < range.first)
+  const isWithin = range !== null && range.last < (range.whole ?? Number.POSITIVE_INFINITY) && range.last < end;
+  if (!isWithin || range.first !== offset || range.last < range.first)
     throw new SourceError('the server sent another part than it was asked for', false);
   const size = range.last - range.first + 1;
   if (Number.isFinite(told) && told !== size)

@@ -14,6 +14,7 @@ describe('another machine', () => {
     ['ssh://node7/~/x/3.jsonl:5.2', 'ssh', 'ssh://node7', '~/x/3.jsonl', ':5.2'],
     ['rclone:s3:bucket/run', 'rclone', 'rclone:s3:.', '/bucket/run', ''],
     ['rclone:nas:/bucket/run', 'rclone', 'rclone:nas:', '/bucket/run', ''],
+    ['HTTPS://host/a/1.jsonl', 'https', 'https://host', '/a/1.jsonl', ''],
     ['https://host:8443/a/1.jsonl:3', 'https', 'https://host:8443', '/a/1.jsonl', ':3'],
   ])('%s', (text, kind, name, path, ending) => {
     expect(remoteName(text)).toMatchObject({ address: { kind, name, path }, ending });

@@ -129,8 +129,19 @@ describe('a web server', () => {
       ranged((first, last) => [`bytes ${first + 1}-${last}/${content.length}`, content.slice(first)]),
     ],
     ['without its place', ranged((first) => ['', content.slice(first)])],
+    [
+      'larger than the whole',
+      ranged((first, last) => [`bytes ${first}-${last + 800}/${last + 1}`, content.slice(first) + content]),
+    ],
   ])('whose part is %s is refused', async (_, answer) => {
     expect((await fetched(await serve(answer))).problem).toMatch(/more bytes than it said|another part/);
+  });
+
+  test('whose answer is compressed unasked is refused', async () => {
+    const name = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '20' }).end('x'.repeat(20)),
+    );
+    expect((await fetched(name)).problem).toBe('the answer is compressed (gzip), which was not asked for');
   });
 
   test('that falls silent is left', async () => {
@@ -197,6 +208,14 @@ test.each([
   expect(isInternal(address)).toBe(expected);
 });
 
-test('a password in an address is not repeated', () => {
-  expect(() => remoteName('https://me:s3cret@host/1.jsonl')).toThrow(/^https:\/\/…@host\/1\.jsonl: an address with/);
+test.each([
+  ['https://me:s3cret@host/1.jsonl', 'https://…@host/1.jsonl'],
+  ['HTTPS://me:s3cret@host/1.jsonl', 'HTTPS://…@host/1.jsonl'],
+  ['https://s3cret@host', 'https://…@host'],
+  ['https://me:s3@cret@host/1.jsonl:5', 'https://…@host/1.jsonl'],
+  ['ssh://me:s3cret@node7/runs', 'ssh://…@node7/runs'],
+  ['s3://me:s3cret@bucket/run', 's3://…@bucket/run'],
+])('a password in an address is not repeated: %s', (text, shown) => {
+  expect(() => remoteName(text)).toThrow(`${shown}: an address with`);
+  expect(() => remoteName(text)).not.toThrow('cret');
 });
