@@ -40,7 +40,10 @@ export class GroupPlaces {
       const { rollout } = file.read(record);
       return rollout === null ? null : { key: groupKeyOf(rollout), score: rollout.score };
     });
-    const groups = new Groups(rollouts.map((one) => one?.key ?? null));
+    const groups = new Groups(
+      rollouts.map((one) => one?.key ?? null),
+      (record) => file.stepOf(record),
+    );
     this.#whole = { file, groups, scores: rollouts.map((one) => one?.score ?? null) };
     return this.#whole;
   }

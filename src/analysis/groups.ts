@@ -1,4 +1,4 @@
-import type { GroupKey } from '../core/rollout/group-key.ts';
+import { type GroupKey, settleGroups } from '../core/rollout/group-key.ts';
 
 /**
  * Which rollouts of one file were sampled from the same prompt (GRPO's n). Never inferred from adjacency, because
@@ -6,37 +6,58 @@ import type { GroupKey } from '../core/rollout/group-key.ts';
  */
 export class Groups {
   readonly #keys: readonly (GroupKey | null)[];
-  readonly #members = new Map<string, number[]>();
-  /** Why no record has a group; null if they have. */
-  readonly reason: string | null;
+  readonly #settled: readonly (GroupKey | null)[];
+  /** The members of each record's group. */
+  readonly #members: (readonly number[])[] = [];
 
   /** The size of most groups with several rollouts; smaller ones are incomplete. null if unknown. */
   readonly usual: number | null;
 
-  /** @param keys of a file's records in order, null for a bad one */
-  constructor(keys: readonly (GroupKey | null)[]) {
-    this.#keys = keys;
-    this.reason = arePromptsAlike(keys) ? 'all prompts of this file are equal: they cannot tell groups apart' : null;
-    for (const record of keys.keys()) {
-      const key = this.keyOf(record);
-      if (key === null) continue;
-      const members = this.#members.get(key);
-      if (members) members.push(record);
-      else this.#members.set(key, [record]);
+  /**
+   * @param keys of a file's records in order, null for a bad one
+   * @param stepOf the step of a record: rollouts of several steps are of several groups
+   */
+  constructor(keys: readonly (GroupKey | null)[], stepOf: (record: number) => number | null) {
+    const settled: (GroupKey | null)[] = [];
+    const all: number[][] = [];
+    for (const records of partsBy([...keys.keys()], stepOf)) {
+      for (const [at, key] of settleGroups(records.map((record) => keys[record] ?? null)).entries())
+        settled[records[at]!] = key;
+      const named = records.filter((record) => settled[record] !== null);
+      all.push(...partsBy(named, (record) => settled[record]!.key));
     }
-    this.usual = usualSize([...this.#members.values()].map(({ length }) => length));
+    for (const members of all) for (const record of members) this.#members[record] = members;
+    this.#keys = keys;
+    this.#settled = settled;
+    this.usual = usualSize(all.map(({ length }) => length));
   }
 
   keyOf(record: number): string | null {
-    const key = this.#keys[record];
-    return key == null || (this.reason !== null && key.from === 'prompt') ? null : key.key;
+    return this.#settled[record]?.key ?? null;
   }
 
   /** The records of the same group, including this one, in file order; empty if there is no group. */
   membersOf(record: number): readonly number[] {
-    const key = this.keyOf(record);
-    return key === null ? [] : (this.#members.get(key) ?? []);
+    return this.#members[record] ?? [];
   }
+
+  /** Why a rollout has no group; null if it has one. */
+  reasonOf(record: number): string | null {
+    if (this.keyOf(record) !== null || !this.#keys[record]) return null;
+    return 'all prompts of its step are equal: they cannot tell groups apart';
+  }
+}
+
+/** Numbers by what they share, in order. */
+export function partsBy<Key>(records: readonly number[], keyOf: (record: number) => Key): number[][] {
+  const parts = new Map<Key, number[]>();
+  for (const record of records) {
+    const key = keyOf(record);
+    const part = parts.get(key);
+    if (part) part.push(record);
+    else parts.set(key, [record]);
+  }
+  return [...parts.values()];
 }
 
 /** The size of more than half of the groups. */
@@ -45,10 +66,4 @@ function usualSize(sizes: readonly number[]): number | null {
   for (const size of sizes) counts.set(size, (counts.get(size) ?? 0) + 1);
   const found = [...counts].find(([size, count]) => size > 1 && count * 2 > sizes.length);
   return found?.[0] ?? null;
-}
-
-/** Images leave no trace in a dump, so a multimodal run can have the same text as every prompt (seen: 1,024 of 1,024). */
-export function arePromptsAlike(keys: readonly (GroupKey | null)[]): boolean {
-  const known = keys.filter((key): key is GroupKey => key !== null && key.from === 'prompt');
-  return known.length > 1 && known.every((key) => key.prompt === known[0]?.prompt);
 }

@@ -4,7 +4,7 @@ import { ESTIMATORS } from '../../src/analysis/advantages/estimators.ts';
 import { fitAdvantages } from '../../src/analysis/signal/fit.ts';
 import { lessonOf } from '../../src/analysis/signal/lesson.ts';
 import { auditSignal, SIGNAL_CHECKS } from '../../src/analysis/signal/signal-audit.ts';
-import { type SignalRow, settleGroups, signalRow } from '../../src/analysis/signal/signal-row.ts';
+import { inGroups, type SignalRow, signalRow } from '../../src/analysis/signal/signal-row.ts';
 import { parseLine } from '../../src/core/dump/parse-line.ts';
 import { recorded } from '../engine/verl-truth.ts';
 import type { Recorded } from '../support/shared-data.ts';
@@ -20,7 +20,7 @@ interface Line {
 }
 
 const rowsOf = (lines: readonly Line[]): SignalRow<number>[] =>
-  settleGroups(
+  inGroups(
     lines.map(({ rewards, mask, output = 'word', ...more }, at) => {
       const record = {
         input: 'user\nq\nassistant\n',

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { ArrivalRate } from '../../src/analysis/arrival-rate.ts';
 import { parseCondition } from '../../src/analysis/condition.ts';
-import { arePromptsAlike, Groups } from '../../src/analysis/groups.ts';
+import { Groups } from '../../src/analysis/groups.ts';
 import { StepSums } from '../../src/analysis/step-stats.ts';
 import { usualInterval } from '../../src/analysis/usual-interval.ts';
 import { LineIndex } from '../../src/core/dump/line-index.ts';
 import { ENDS } from '../../src/core/rollout/ended.ts';
 import { FACT_ROW } from '../../src/core/rollout/fact-row.ts';
 import { factAt } from '../../src/core/rollout/facts.ts';
+import { NO_GROUP } from '../../src/core/rollout/group-key.ts';
 
 const MINUTE = 60_000;
 
@@ -56,7 +57,7 @@ describe('a step', () => {
     facts[factAt('tool_errors')] = errors;
     facts[factAt('ended')] = ENDS.indexOf(ended);
     facts[FACT_ROW - 2] = 2 ** 31;
-    return { row: facts, score, group: Number.NaN, prompt: Number.NaN, cells: new Map() };
+    return { row: facts, score, group: NO_GROUP, cells: new Map() };
   };
   for (const score of [1, 0.5, Number.NaN, null, undefined]) index.add(0, 10, score, 7);
   index.setFacts(0, row(2, 'stop', 1));
@@ -117,11 +118,11 @@ describe('a condition on a step', () => {
 });
 
 describe('groups', () => {
-  const key = (from: 'uid' | 'prompt', name: string, prompt = name) => ({ from, key: name, prompt });
+  const key = (from: 'uid' | 'prompt', name: string, prompt = name) => ({ from, key: name, prompt, uid: null });
 
   test('are never by adjacency, and a bad record has none', () => {
-    const groups = new Groups([key('prompt', 'a'), key('prompt', 'b'), null, key('prompt', 'a')]);
-    expect([groups.membersOf(0), groups.membersOf(1), groups.membersOf(2), groups.reason]).toEqual([
+    const groups = new Groups([key('prompt', 'a'), key('prompt', 'b'), null, key('prompt', 'a')], () => 1);
+    expect([groups.membersOf(0), groups.membersOf(1), groups.membersOf(2), groups.reasonOf(0)]).toEqual([
       [0, 3],
       [1],
       [],
@@ -131,9 +132,9 @@ describe('groups', () => {
 
   test('by prompts that are all alike are none; those by uid hold', () => {
     const alike = [key('prompt', 'a'), key('prompt', 'a'), key('uid', 'u', 'a')];
-    const groups = new Groups(alike);
-    expect(groups.reason).toContain('all prompts of this file are equal');
+    const groups = new Groups(alike, () => 1);
+    expect(groups.reasonOf(0)).toContain('all prompts of its step are equal');
     expect([groups.membersOf(0), groups.membersOf(2)]).toEqual([[], [2]]);
-    expect(arePromptsAlike([key('prompt', 'a')])).toBe(false);
+    expect(new Groups([key('prompt', 'a')], () => 1).keyOf(0)).toBe('a');
   });
 });

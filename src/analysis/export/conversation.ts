@@ -3,7 +3,7 @@ import { hashOf } from '../../core/json/fingerprint.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { CUT_ENDS } from '../../core/rollout/ended.ts';
-import { groupKeyOf } from '../../core/rollout/group-key.ts';
+import { type GroupKey, groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout, RolloutTokens, Turn } from '../../core/rollout/rollout.ts';
 import type { ExportMessage } from './message.ts';
 import { type RecordedMessage, recordedMessages } from './recorded-messages.ts';
@@ -17,8 +17,8 @@ export interface ExportConversation {
   source: string;
   step: number | null;
   score: number | null;
-  /** The group of its prompt in its step. */
-  group: string;
+  /** What its group in its step is known by. */
+  group: GroupKey;
   /** A hash of the messages before the response. */
   prompt: string;
   groundTruth: JsonValue | undefined;
@@ -64,7 +64,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     source: hashOf(row.raw),
     step: rollout.step,
     score: rollout.score,
-    group: `${rollout.step ?? ''} ${groupKeyOf(rollout).key}`,
+    group: groupKeyOf(rollout),
     prompt: hashOf(
       printJson(messages.slice(0, response < 0 ? undefined : response).map(({ role, text }) => [role, text])),
     ),

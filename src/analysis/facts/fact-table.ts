@@ -75,16 +75,18 @@ export class FactTable {
     if (this.#numbers !== null) return this.#numbers;
     const keys = new Float64Array(this.length);
     const prompts = new Float64Array(this.length);
+    const uids = new Float64Array(this.length);
     const streams = new Uint32Array(this.length);
     const known = new Map<string, number>();
     this.eachFile((file, start, count) => {
       const { columns } = file.index;
       columns.groups.copyTo(keys, start, count);
       columns.prompts.copyTo(prompts, start, count);
+      columns.uids.copyTo(uids, start, count);
       if (!known.has(file.stream)) known.set(file.stream, known.size);
       streams.fill(known.get(file.stream)!, start, start + count);
     });
-    this.#numbers = numberGroups({ keys, prompts, units: this.units, streams });
+    this.#numbers = numberGroups({ keys, prompts, uids, units: this.units, streams });
     return this.#numbers;
   }
 

@@ -6,6 +6,8 @@ export interface GroupColumns {
   keys: Float64Array;
   /** A number that identifies the prompt alone. */
   prompts: Float64Array;
+  /** The number of the group that a record's uid names if another has it; NaN if there is none. */
+  uids: Float64Array;
   /** The unit that contains the group: a step of a file. Rows of one unit need not be adjacent. */
   units: Uint32Array;
   /** Rows of several streams never share a prompt. */
@@ -17,22 +19,20 @@ export interface GroupNumbers {
   groups: Int32Array;
   /** The same prompt has one number in all steps of its stream. */
   prompts: Int32Array;
-  /** Units whose prompts are all equal: there, prompts identify no group. */
-  alike: ReadonlySet<number>;
 }
 
 /**
- * Numbers the groups and prompts of rows. If all prompts of a unit are equal they identify no group (images leave no
- * trace in a dump). A record key that recurs in another unit names its prompt for good. One that never recurs (a fresh
+ * Numbers the groups and prompts of rows. The groups are those of `settleGroups`. A record key that recurs in another unit names its prompt for good. One that never recurs (a fresh
  * uid each step) counts no more than the prompt's hash.
  */
-export function numberGroups({ keys, prompts: hashes, units, streams }: GroupColumns): GroupNumbers {
-  const alike = unitsAlike(keys, hashes, units);
+export function numberGroups({ prompts: hashes, units, streams, ...columns }: GroupColumns): GroupNumbers {
+  const keys = settleNumbers({ ...columns, prompts: hashes, units });
+  const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]!));
   const groups = new Int32Array(keys.length).fill(-1);
   const inUnit = new PairNumbers();
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    if (Number.isNaN(key) || (isOfPrompt(key) && alike.has(units[i]!))) continue;
+    if (Number.isNaN(key)) continue;
     groups[i] = inUnit.numberOf(units[i]!, key);
   }
   const lasting = lastingStreams({ keys, units, streams }, groups, inUnit.count);
@@ -53,7 +53,7 @@ export function numberGroups({ keys, prompts: hashes, units, streams }: GroupCol
     }
     prompts[i] = lastNumbers[group]!;
   }
-  return { groups, prompts, alike };
+  return { groups, prompts };
 }
 
 /**
@@ -105,15 +105,32 @@ class PairNumbers {
   }
 }
 
-/** Units with more than one rollout whose prompts are all equal. */
-function unitsAlike(keys: Float64Array, prompts: Float64Array, units: Uint32Array): ReadonlySet<number> {
+/** `settleGroups` in numbers; NaN where there is no group. */
+export function settleNumbers({ keys, prompts, uids, units }: Omit<GroupColumns, 'streams'>): Float64Array {
+  const own = withSharedUids(keys, uids, units);
+  const nameless = unitsAlike(prompts, units, (row) => isOfPrompt(own[row]!));
+  return own.map((key, row) => (isOfPrompt(key) && nameless.has(units[row]!) ? Number.NaN : key));
+}
+
+/** A uid that several rows of a unit share is their group's key. */
+function withSharedUids(keys: Float64Array, uids: Float64Array, units: Uint32Array): Float64Array {
+  if (uids.every(Number.isNaN)) return keys;
+  const numbers = new PairNumbers();
+  const own = Int32Array.from(uids, (uid, i) => (Number.isNaN(uid) ? -1 : numbers.numberOf(units[i]!, uid)));
+  const counts = new Uint32Array(numbers.count);
+  for (const number of own) if (number !== -1) counts[number]!++;
+  return keys.map((key, i) => (own[i] === -1 || counts[own[i]!] === 1 ? key : uids[i]!));
+}
+
+/** Units in which several rows count, and their prompts are all equal. */
+function unitsAlike(prompts: Float64Array, units: Uint32Array, counts: (row: number) => boolean): ReadonlySet<number> {
   let most = -1;
   for (const unit of units) if (unit > most) most = unit;
   const first = new Float64Array(most + 1).fill(Number.NaN);
   const states = new Uint8Array(most + 1);
-  for (let i = 0; i < keys.length; i++) {
+  for (let i = 0; i < units.length; i++) {
     const unit = units[i]!;
-    if (Number.isNaN(keys[i]!) || states[unit] === DIFFER) continue;
+    if (states[unit] === DIFFER || !counts(i)) continue;
     if (states[unit] === NONE) first[unit] = prompts[i]!;
     states[unit] = states[unit] === NONE ? ONE : first[unit] === prompts[i] ? ALIKE : DIFFER;
   }

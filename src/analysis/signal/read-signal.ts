@@ -2,7 +2,7 @@ import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
-import { type SignalRow, settleGroups, signalRow } from './signal-row.ts';
+import { inGroups, type SignalRow, signalRow } from './signal-row.ts';
 
 /** The place of a row of a step. */
 interface SignalPlace {
@@ -45,7 +45,7 @@ export async function* readSignal(dump: Dump, filter: Query | null): AsyncGenera
     for (const [key, step] of open) {
       if (lastFile.get(key)! > at) continue;
       open.delete(key);
-      yield { ...step, rows: settleGroups(step.rows) };
+      yield { ...step, rows: inGroups(step.rows) };
     }
   }
 }

@@ -384,8 +384,11 @@ function auditUids(rows: readonly SignalRow<unknown>[], fit: Fit | null, notice:
     return;
   if (new Set(rows.map(({ uid }) => uid)).size < rows.length) return;
   const byPrompt = new Map<string, number>();
-  for (const { prompt } of rows) byPrompt.set(prompt, (byPrompt.get(prompt) ?? 0) + 1);
-  const shared = rows.filter(({ prompt }) => (byPrompt.get(prompt) ?? 0) > 1).length;
+  for (const {
+    key: { prompt },
+  } of rows)
+    byPrompt.set(prompt, (byPrompt.get(prompt) ?? 0) + 1);
+  const shared = rows.filter(({ key }) => (byPrompt.get(key.prompt) ?? 0) > 1).length;
   if (byPrompt.size < 2 || shared * 2 <= rows.length || (fit !== null && fit.best.length > 0)) return;
   const alone = fitAdvantages(rows.map((row) => ({ ...row, group: `uid ${row.uid}` })));
   const isCertain = alone !== null && alone.best.length > 0 && alone.best.every((name) => IN_GROUPS.test(name));
@@ -396,7 +399,7 @@ function auditUids(rows: readonly SignalRow<unknown>[], fit: Fit | null, notice:
   notice('group_alone', [...rows.keys()], `${what}: ${then}`, null, isCertain ? 'error' : 'warning');
 }
 
-const promptOf = (rows: readonly SignalRow<unknown>[], row: number): string => rows[row]?.prompt ?? '';
+const promptOf = (rows: readonly SignalRow<unknown>[], row: number): string => rows[row]?.key.prompt ?? '';
 
 /** verl's estimators that compare the rollouts of one prompt. */
 const IN_GROUPS = /^(?:(?:dr_)?grpo|rloo|opo|gpg|reinforce_plus_plus_baseline)/i;

@@ -1,4 +1,4 @@
-import { groupKeyOf } from '../../core/rollout/group-key.ts';
+import { type GroupKey, groupKeyOf, settleGroups, uidParts } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
 /** Numbers by token of the response; null if the trainer gave none. */
@@ -8,11 +8,10 @@ export type ByToken = readonly (number | null)[];
 export interface SignalRow<At> {
   at: At;
   uid: string | null;
-  /** From the record, or from its prompt; `settleGroups` may change it. */
+  key: GroupKey;
+  /** Known once all rows of a step are; see `inGroups`. */
   group: string;
   isGroupRecorded: boolean;
-  /** A hash of the prompt alone. */
-  prompt: string;
   /**
    * One output of a session, from verl's `uid` since 2026-04 (`{prompt}_{session}_{output}`): the last output of a
    * session is judged, and the others get its advantage. null if the record does not say.
@@ -64,17 +63,16 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
     return name === undefined ? null : more[name]!;
   };
   const mask = tokens?.mask ?? null;
-  const group = groupKeyOf(rollout);
-  const session = uid === null ? null : /^.+_(\d+)_(\d+)$/.exec(uid);
+  const key = groupKeyOf(rollout);
   const estimator = ESTIMATOR.map((name) => extras[name]).find((value) => typeof value === 'string');
   const scores = named(SCORES);
   return {
     at,
-    group: group.key,
-    isGroupRecorded: group.from === 'uid',
-    prompt: group.prompt,
     uid,
-    session: session === null ? null : { name: uid!.slice(0, uid!.lastIndexOf('_')), output: Number(session[2]) },
+    key,
+    group: key.key,
+    isGroupRecorded: key.from === 'uid',
+    session: uidParts(uid),
     requestId: rollout.requestId,
     score: rollout.score,
     mask,
@@ -95,24 +93,13 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
   };
 }
 
-/**
- * Settles groups once all rows of a step are known: a `uid` that several rows share names the group, and prompts that
- * are all equal identify no groups (images leave no trace in a text).
- */
-export function settleGroups<At>(rows: readonly SignalRow<At>[]): SignalRow<At>[] {
-  const shared = new Map<string, number>();
-  for (const { uid, isGroupRecorded } of rows)
-    if (uid !== null && !isGroupRecorded) shared.set(uid, (shared.get(uid) ?? 0) + 1);
-  const isOwn = ({ uid, isGroupRecorded }: SignalRow<At>): boolean =>
-    isGroupRecorded || (uid !== null && shared.get(uid)! > 1);
-  const byPrompt = rows.filter((row) => !isOwn(row));
-  const areAlike = byPrompt.length > 1 && byPrompt.every(({ prompt }) => prompt === byPrompt[0]!.prompt);
-  return rows.map((row, at) => {
-    if (row.isGroupRecorded) return row;
-    if (isOwn(row)) return { ...row, group: `uid ${row.uid}`, isGroupRecorded: true };
-    return areAlike ? { ...row, group: `row ${at}` } : row;
-  });
-}
+/** Rows of one step with their groups; one without a group is alone. */
+export const inGroups = <At>(rows: readonly SignalRow<At>[]): SignalRow<At>[] =>
+  settleGroups(rows.map(({ key }) => key)).map((key, at) => ({
+    ...rows[at]!,
+    group: key?.key ?? `row ${at}`,
+    isGroupRecorded: key?.from === 'uid',
+  }));
 
 /** One number for the whole rollout, repeated on its trained tokens. */
 const constant = (mask: readonly number[] | null, value: number | null): ByToken | null =>

@@ -255,8 +255,7 @@ export class FactsPass {
       file.index.setFacts(record, {
         row: answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW),
         score: answer.hasScore[i] === 1 ? answer.scores[i]! : null,
-        group: answer.groups[i]!,
-        prompt: answer.prompts[i]!,
+        group: { group: answer.groups[i]!, prompt: answer.prompts[i]!, uid: answer.uids[i]! },
         cells,
       });
       taken[i] = record;

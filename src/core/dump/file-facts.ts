@@ -6,7 +6,7 @@ import { NumberColumn } from './number-column.ts';
 import { PackedDetails } from './packed-details.ts';
 import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
 
-type ColumnName = 'looked' | `row.${number}` | 'groups' | 'prompts' | 'has_score' | 'scores';
+type ColumnName = 'looked' | `row.${number}` | 'groups' | 'prompts' | 'uids' | 'has_score' | 'scores';
 const ROW_NAMES = Array.from({ length: FACT_ROW }, (_, at): ColumnName => `row.${at}`);
 
 /** The facts of one file's records, one column each. A record that was not examined has none. */
@@ -18,6 +18,8 @@ export class FileFacts {
   readonly rows: readonly NumberColumn[];
   readonly groups: NumberColumn;
   readonly prompts: NumberColumn;
+  /** NaN if the record has none, or it names its group. */
+  readonly uids: NumberColumn;
   /** 1 if the record has a score; NaN among the scores is a recorded NaN. */
   readonly hasScore: NumberColumn;
   readonly scores: NumberColumn;
@@ -43,6 +45,7 @@ export class FileFacts {
     this.rows = ROW_NAMES.map(known);
     this.groups = known('groups');
     this.prompts = known('prompts');
+    this.uids = known('uids');
     this.hasScore = known('has_score');
     this.scores = known('scores');
     this.cells = cells;
@@ -58,6 +61,7 @@ export class FileFacts {
       ...this.rows.map((column, at): [ColumnName, NumberColumn] => [ROW_NAMES[at]!, column]),
       ['groups', this.groups],
       ['prompts', this.prompts],
+      ['uids', this.uids],
       ['has_score', this.hasScore],
       ['scores', this.scores],
     ];
@@ -72,12 +76,13 @@ export class FileFacts {
     return this.hasScore.at(record) === 1 ? this.scores.at(record) : null;
   }
 
-  set(record: number, { row, score, group, prompt, cells }: RecordFacts): void {
+  set(record: number, { row, score, group, cells }: RecordFacts): void {
     if (!this.isLooked(record)) this.looked++;
     this.isLookedAt.set(record, 1);
     for (let at = 0; at < row.length; at++) this.rows[at]!.set(record, row[at]!);
-    this.groups.set(record, group);
-    this.prompts.set(record, prompt);
+    this.groups.set(record, group.group);
+    this.prompts.set(record, group.prompt);
+    this.uids.set(record, group.uid);
     this.hasScore.set(record, score === null ? 0 : 1);
     this.scores.set(record, score ?? Number.NaN);
     for (const [name, value] of cells) {

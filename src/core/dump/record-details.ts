@@ -1,3 +1,4 @@
+import { parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject } from '../json/value.ts';
 import { findingJson } from '../rollout/finding.ts';
@@ -15,7 +16,7 @@ export interface RecordDetails {
   score: string;
   extras: string;
   /** `isNamed`: the record says which group it is of. */
-  group: { from: GroupKey['from']; key: string; isNamed: boolean } | null;
+  group: (Omit<GroupKey, 'prompt'> & { isNamed: boolean }) | null;
 }
 
 /** Longer details are read from their record. */
@@ -29,7 +30,7 @@ export function detailLine({ rollout, json, error, findings, isUnknown }: Parsed
   if (isUnknown) return '';
   const found = printJson(findings.map(findingJson));
   if (rollout === null) return joined([printJson(error), found]);
-  const { from, key } = groupKeyOf(rollout);
+  const { from, key, uid } = groupKeyOf(rollout);
   return joined([
     printJson(rollout.format),
     found,
@@ -38,6 +39,7 @@ export function detailLine({ rollout, json, error, findings, isUnknown }: Parsed
     printJson(rollout.extras),
     from,
     printJson(key),
+    printJson(uid),
     rollout.group === undefined ? '0' : '1',
   ]);
 }
@@ -54,10 +56,20 @@ export function detailsOf(line: string): RecordDetails | null {
     const [error = 'null', findings = '[]'] = parts;
     return { format: null, error, findings, step: 'null', score: 'null', extras: '{}', group: null };
   }
-  const [format, findings, step, score, extras, from, key, named] = parts;
-  if (!format || !findings || !step || !score || !extras || !from || !key || !named) return null;
-  const group = { from: from === 'uid' ? from : 'prompt', key, isNamed: named === '1' } as const;
+  const [format, findings, step, score, extras, from, key, uid, named] = parts;
+  if (!format || !findings || !step || !score || !extras || !from || !key || !uid || !named) return null;
+  const group = {
+    from: from === 'uid' ? from : 'prompt',
+    key: textIn(key) ?? '',
+    uid: textIn(uid),
+    isNamed: named === '1',
+  } as const;
   return { format, error: null, findings, step, score, extras, group };
+}
+
+function textIn(json: string): string | null {
+  const value = parseJson(json);
+  return typeof value === 'string' ? value : null;
 }
 
 /** An integer beyond 2^53 as recorded; the domain's numbers cannot hold all its digits. */

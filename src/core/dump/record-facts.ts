@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { factRow } from '../rollout/fact-row.ts';
-import { groupNumbersOf } from '../rollout/group-key.ts';
+import { type GroupNumber, groupNumbersOf, NO_GROUP } from '../rollout/group-key.ts';
 import type { RolloutFields } from '../rollout/rollout.ts';
 import type { ParsedLine } from './parse-line.ts';
 
@@ -10,9 +10,8 @@ export interface RecordFacts {
   row: Float64Array;
   /** null if the record has none. */
   score: number | null;
-  /** Numbers for its group and for its prompt; NaN for a bad record. */
-  group: number;
-  prompt: number;
+  /** NaN for a bad record. */
+  group: GroupNumber;
   /** Values under the record's keys; an object or a list means that only the record has the value. */
   cells: ReadonlyMap<string, JsonValue>;
 }
@@ -26,9 +25,8 @@ export const STATUS_CELL = '#status';
 
 export function recordFactsOf({ rollout, findings }: Pick<ParsedLine, 'rollout' | 'findings'>): RecordFacts {
   const row = factRow(rollout, findings);
-  if (rollout === null) return { row, score: null, group: Number.NaN, prompt: Number.NaN, cells: NO_CELLS };
-  const { group, prompt } = groupNumbersOf(rollout);
-  return { row, score: rollout.score, group, prompt, cells: cellsOf(rollout) };
+  if (rollout === null) return { row, score: null, group: NO_GROUP, cells: NO_CELLS };
+  return { row, score: rollout.score, group: groupNumbersOf(rollout), cells: cellsOf(rollout) };
 }
 
 function cellsOf({ extras, texts, status }: RolloutFields): Map<string, JsonValue> {

@@ -23,6 +23,7 @@ export interface WorkerAnswer {
   hasScore: Uint8Array;
   groups: Float64Array;
   prompts: Float64Array;
+  uids: Float64Array;
   /** Values under the records' keys, one per record, undefined if it has none. */
   cells: { name: string; values: (JsonValue | undefined)[] }[];
   /** Group keys, null for a bad record; empty unless requested. */

@@ -10,34 +10,68 @@ export interface GroupKey {
    */
   from: 'uid' | 'prompt';
   key: string;
-  /** A hash of the prompt alone: if it is equal throughout a file, it does not distinguish prompts. */
+  /** A hash of the prompt alone: if it is equal throughout a step, it does not distinguish prompts. */
   prompt: string;
+  /** A uid that names no session. It names the group if a second rollout of the step has it; see `settleGroups`. */
+  uid: string | null;
 }
 
 export function groupKeyOf(rollout: Rollout): GroupKey {
   const known = promptOf(rollout);
   known.hash ??= hash(JSON.stringify(pairsOf(known.texts)));
   const prompt = known.hash;
-  if (rollout.group !== undefined) return { from: 'uid', key: rollout.group, prompt };
-  const parts = rollout.uid?.split('_') ?? [];
-  if (parts.length > 2) return { from: 'uid', key: parts.slice(0, -2).join('_'), prompt };
-  return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };
+  const own = namedGroup(rollout);
+  if (own !== null) return { from: 'uid', key: own, prompt, uid: null };
+  const key = hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`);
+  return { from: 'prompt', key, prompt, uid: rollout.uid };
 }
 
-/**
- * Like `groupKeyOf`, as two numbers, for a million rollouts; NaN means no group. Odd numbers mark groups identified by
- * prompt.
- */
-export function groupNumbersOf(rollout: Rollout): { group: number; prompt: number } {
+/** A key as numbers, for a million rollouts. */
+export interface GroupNumber {
+  /** NaN means no group. Odd numbers mark groups identified by prompt. */
+  group: number;
+  prompt: number;
+  /** As the group that it would name, an even number; NaN if there is none. */
+  uid: number;
+}
+
+export const NO_GROUP: GroupNumber = { group: Number.NaN, prompt: Number.NaN, uid: Number.NaN };
+
+export function groupNumbersOf(rollout: Rollout): GroupNumber {
   const prompt = promptOf(rollout).number;
-  const { group, uid } = rollout;
-  const parts = group === undefined ? (uid?.split('_') ?? []) : [];
-  const own = group ?? (parts.length > 2 ? parts.slice(0, -2).join('_') : null);
-  if (own !== null) return { group: numberOf(own, 0) * 2, prompt };
-  return { group: numberOf(printJson(rollout.groundTruth ?? null), prompt) * 2 + 1, prompt };
+  const own = namedGroup(rollout);
+  if (own !== null) return { group: numberOf(own, 0) * 2, prompt, uid: Number.NaN };
+  const { uid, groundTruth } = rollout;
+  const group = numberOf(printJson(groundTruth ?? null), prompt) * 2 + 1;
+  return { group, prompt, uid: uid === null ? Number.NaN : numberOf(uid, 0) * 2 };
 }
 
 export const isOfPrompt = (group: number): boolean => group % 2 === 1;
+
+/** The group that the record itself names. */
+const namedGroup = ({ group, uid }: Rollout): string | null => group ?? uidParts(uid)?.prompt ?? null;
+
+/** verl's uid since 2026-04: `{prompt_uid}_{session_id}_{output_index}`. */
+export function uidParts(uid: string | null): { prompt: string; name: string; output: number } | null {
+  const [, name, prompt, output] = /^((.+)_\d+)_(\d+)$/s.exec(uid ?? '') ?? [];
+  return name === undefined || prompt === undefined ? null : { prompt, name, output: Number(output) };
+}
+
+/**
+ * The groups of rollouts that are judged together (a step of a file, in any order), null where there is none: a uid
+ * that several share names their group; other rollouts are of one prompt, unless all of those have the same one (images
+ * leave no trace in a text).
+ */
+export function settleGroups(keys: readonly (GroupKey | null)[]): (GroupKey | null)[] {
+  const counts = new Map<string, number>();
+  for (const key of keys) if (key?.uid != null) counts.set(key.uid, (counts.get(key.uid) ?? 0) + 1);
+  const own = keys.map((key): GroupKey | null =>
+    key?.uid == null || counts.get(key.uid) === 1 ? key : { ...key, from: 'uid', key: key.uid },
+  );
+  const byPrompt = own.filter((key) => key?.from === 'prompt');
+  const areAlike = byPrompt.length > 1 && byPrompt.every((key) => key?.prompt === byPrompt[0]?.prompt);
+  return areAlike ? own.map((key) => (key?.from === 'prompt' ? null : key)) : own;
+}
 
 interface KnownPrompt {
   /** Role and text of each turn. */

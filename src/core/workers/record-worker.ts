@@ -30,6 +30,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
     hasScore: new Uint8Array(count),
     groups: new Float64Array(count),
     prompts: new Float64Array(count),
+    uids: new Float64Array(count),
     cells: [],
     keys: [],
     details: null,
@@ -41,12 +42,13 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
       const lines = new Lines(fd);
       for (let i = 0; i < count; i++) {
         const line = parseLine(lines.at(places[i * 2]!, places[i * 2 + 1]!, places, i), context, parts?.[i]);
-        const { row, score, group, prompt, cells: own } = recordFactsOf(line);
+        const { row, score, group, cells: own } = recordFactsOf(line);
         answer.facts.set(row, i * FACT_ROW);
         answer.scores[i] = score ?? 0;
         answer.hasScore[i] = score === null ? 0 : 1;
-        answer.groups[i] = group;
-        answer.prompts[i] = prompt;
+        answer.groups[i] = group.group;
+        answer.prompts[i] = group.prompt;
+        answer.uids[i] = group.uid;
         for (const [name, value] of own) {
           let values = cells.get(name);
           if (values === undefined) {
@@ -68,8 +70,8 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
   answer.extras = [...extras];
   if (wantsDetails) answer.details = packLines(details);
   answer.cells = [...cells].map(([name, values]) => ({ name, values }));
-  const { facts, scores, hasScore, groups, prompts } = answer;
-  const transfer = [facts.buffer, scores.buffer, hasScore.buffer, groups.buffer, prompts.buffer] as ArrayBuffer[];
+  const { facts, scores, hasScore, groups, prompts, uids } = answer;
+  const transfer = [facts, scores, hasScore, groups, prompts, uids].map(({ buffer }) => buffer as ArrayBuffer);
   parentPort?.postMessage({ id, answer }, transfer);
 });
 

@@ -2,7 +2,9 @@ import type { ExportConversation } from '../../analysis/export/conversation.ts';
 import { conversationOf } from '../../analysis/export/conversation.ts';
 import type { AnswerPair } from '../../analysis/export/format.ts';
 import { type Candidate, type PairOptions, type PairPlan, pairOf, pairsInGroup } from '../../analysis/export/pairs.ts';
+import { partsBy } from '../../analysis/groups.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
+import { type GroupKey, settleGroups } from '../../core/rollout/group-key.ts';
 import { branchesOf } from '../../replay/branches.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
 import type { ExportScreen } from './export-screen.ts';
@@ -16,19 +18,29 @@ export async function* exportPairs(
   screen: ExportScreen,
   options: PairOptions,
 ): AsyncGenerator<AnswerPair> {
-  const groups = new Map<string, Candidate[]>();
+  const steps = new Map<number | null, { keys: GroupKey[]; found: Candidate[] }>();
   for await (const { conversation: one } of source.rows()) {
     if (one.score === null || !Number.isFinite(one.score)) {
       screen.tally.drop('no_score');
       continue;
     }
     if (screen.lets(one) === null) continue;
-    const group = groups.get(one.group);
-    const found = candidate(one, one.score, options.rule);
-    if (group === undefined) groups.set(one.group, [found]);
-    else group.push(found);
+    const step = steps.get(one.step) ?? { keys: [], found: [] };
+    steps.set(one.step, step);
+    step.keys.push(one.group);
+    step.found.push(candidate(one, one.score, options.rule));
   }
-  const plans = [...groups.values()].flatMap((group) => pairsInGroup(group, options));
+  const plans = [...steps.values()].flatMap(({ keys, found }) => {
+    const settled = settleGroups(keys);
+    // Answers to different texts are never paired, so prompts that are all equal do no harm here.
+    const groups = partsBy([...found.keys()], (at) => settled[at]?.key ?? keys[at]?.key);
+    return groups.flatMap((group) =>
+      pairsInGroup(
+        group.map((at) => found[at]!),
+        options,
+      ),
+    );
+  });
   yield* whole(plans, source, screen, options);
 }
 

@@ -1,47 +1,70 @@
+import { settleNumbers } from '../../analysis/facts/group-numbers.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
-import { type GroupKey, groupKeyOf, groupKeysLike, groupNumbersOf, isOfPrompt } from '../../core/rollout/group-key.ts';
+import {
+  type GroupKey,
+  type GroupNumber,
+  groupKeyOf,
+  groupKeysLike,
+  groupNumbersOf,
+  isOfPrompt,
+  NO_GROUP,
+} from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
 type GroupFields = Pick<Rollout, 'extras' | 'group'>;
 
 /** Group keys of the rows of several files. */
 export class FileGroups {
-  readonly #areAlike = new Map<DumpFile, boolean>();
+  /** A step in which a prompt identifies the group of a record without a uid; null if all records must be known. */
+  readonly #plain = new Map<DumpFile, { step: number | null } | null>();
+  readonly #settled = new Map<DumpFile, Float64Array>();
   readonly #seen = new Set<string>();
   readonly #values = new Map<string, Set<JsonValue>>();
   #rows = 0;
 
-  /** null for a bad record, and if all prompts of the file are equal, because then a prompt identifies no group. */
-  of(file: DumpFile, { rollout }: DumpRecord): string | null {
-    if (rollout === null) return null;
-    const { from, key } = groupKeyOf(rollout);
-    return this.#isGroup(file, from, printJson(key), () => rollout) ? key : null;
+  /** null for a bad record, and if nothing distinguishes the prompts of its step. */
+  of(file: DumpFile, { rollout, record }: Pick<DumpRecord, 'rollout' | 'record'>): string | null {
+    return rollout === null ? null : this.#groupOf(file, record, groupKeyOf(rollout), () => rollout);
   }
 
-  /** The same from what was kept of a record: the key as JSON. */
-  ofKept(file: DumpFile, { group, extras }: RecordDetails): string | null {
+  /** The same from what was kept of a record, as JSON. */
+  ofKept(file: DumpFile, record: number, { group, extras }: RecordDetails): string | null {
     if (group === null) return null;
-    const isGroup = this.#isGroup(file, group.from, group.key, () => {
+    const key = this.#groupOf(file, record, group, () => {
       const read = parseJson(extras);
       return { extras: isJsonObject(read) ? read : {}, ...(group.isNamed ? { group: '' } : {}) };
     });
-    return isGroup ? group.key : null;
+    return key === null ? null : printJson(key);
   }
 
-  /** @param key as JSON */
-  #isGroup(file: DumpFile, from: GroupKey['from'], key: string, row: () => GroupFields): boolean {
+  #groupOf(
+    file: DumpFile,
+    record: number,
+    { from, key, uid }: Omit<GroupKey, 'prompt'>,
+    row: () => GroupFields,
+  ): string | null {
     if (this.#rows++ < MOST_NOTED) this.#note(key, row());
-    if (from !== 'prompt') return true;
-    let areAlike = this.#areAlike.get(file);
-    if (areAlike === undefined) {
-      areAlike = arePromptsAlikeIn(file);
-      this.#areAlike.set(file, areAlike);
+    if (from === 'uid' || (uid === null && this.#isPlain(file, file.stepOf(record)))) return key;
+    let settled = this.#settled.get(file);
+    if (settled === undefined) {
+      settled = settledIn(file);
+      this.#settled.set(file, settled);
     }
-    return !areAlike;
+    const number = settled[record] ?? Number.NaN;
+    return Number.isNaN(number) ? null : isOfPrompt(number) ? key : uid;
+  }
+
+  #isPlain(file: DumpFile, step: number | null): boolean {
+    let plain = this.#plain.get(file);
+    if (plain === undefined) {
+      plain = plainStepOf(file);
+      this.#plain.set(file, plain);
+    }
+    return plain !== null && plain.step === step;
   }
 
   #note(key: string, rollout: GroupFields): void {
@@ -61,26 +84,51 @@ export class FileGroups {
   }
 }
 
-/** Looks at a file from its start until two prompts differ. */
-function arePromptsAlikeIn(file: DumpFile): boolean {
+/**
+ * Looks at a file from its start until two prompts of its first step differ; null if a record of another step comes
+ * before, or one with a uid.
+ */
+function plainStepOf(file: DumpFile): { step: number | null } | null {
+  const step = file.stepOf(0);
   let first: number | null = null;
-  let isSecond = false;
-  for (let record = 0; record < file.count; record++) {
-    const { group, prompt } = numbersOf(file, record);
-    if (Number.isNaN(group) || !isOfPrompt(group)) continue;
-    if (first !== null && prompt !== first) return false;
-    isSecond = first !== null;
+  for (let record = 0; record < file.count && file.stepOf(record) === step; record++) {
+    const { group, prompt, uid } = numbersOf(file, record);
+    if (!Number.isNaN(uid)) return null;
+    if (!isOfPrompt(group)) continue;
+    if (first !== null && prompt !== first) return { step };
     first = prompt;
   }
-  return isSecond;
+  return null;
+}
+
+function settledIn(file: DumpFile): Float64Array {
+  const columns = {
+    keys: new Float64Array(file.count),
+    prompts: new Float64Array(file.count),
+    uids: new Float64Array(file.count),
+    units: new Uint32Array(file.count),
+  };
+  const steps = new Map<number | null, number>();
+  for (let record = 0; record < file.count; record++) {
+    const { group, prompt, uid } = numbersOf(file, record);
+    const step = file.stepOf(record);
+    const unit = steps.get(step) ?? steps.size;
+    steps.set(step, unit);
+    columns.keys[record] = group;
+    columns.prompts[record] = prompt;
+    columns.uids[record] = uid;
+    columns.units[record] = unit;
+  }
+  return settleNumbers(columns);
 }
 
 /** NaN for a bad record. */
-function numbersOf(file: DumpFile, record: number): { group: number; prompt: number } {
-  const { groups, prompts } = file.index.columns;
-  if (file.index.isLooked(record)) return { group: groups.at(record), prompt: prompts.at(record) };
+function numbersOf(file: DumpFile, record: number): GroupNumber {
+  const { groups, prompts, uids } = file.index.columns;
+  if (file.index.isLooked(record))
+    return { group: groups.at(record), prompt: prompts.at(record), uid: uids.at(record) };
   const { rollout } = file.read(record);
-  return rollout === null ? { group: Number.NaN, prompt: Number.NaN } : groupNumbersOf(rollout);
+  return rollout === null ? NO_GROUP : groupNumbersOf(rollout);
 }
 
 /** Rows searched for a key that makes groups. */

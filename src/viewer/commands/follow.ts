@@ -43,8 +43,8 @@ export class RowPrinter {
   readonly #options: FollowOptions;
   /** The rows of each file as last read; undefined for one that was never read. */
   readonly #printed = new Map<DumpFile, (SeenRow | undefined)[]>();
-  /** The only prompt of a file so far, by its hash; empty once there were two. */
-  readonly #prompts = new Map<DumpFile, string>();
+  /** Hashes of the first two prompts of a file, and its uids so far. */
+  readonly #seen = new Map<DumpFile, { prompts: Set<string>; uids: Set<string> }>();
   #left: number;
   #hasHeader = false;
   printed = 0;
@@ -132,10 +132,17 @@ export class RowPrinter {
 
   #groupOf({ rollout, file }: DumpRecord): string | null {
     if (rollout === null) return null;
-    const { key, prompt, from } = groupKeyOf(rollout);
-    const first = this.#prompts.get(file) ?? prompt;
-    this.#prompts.set(file, first !== prompt ? '' : first);
-    return from === 'uid' || first !== prompt ? key : null;
+    const { key, prompt, from, uid } = groupKeyOf(rollout);
+    const seen = this.#seen.get(file) ?? { prompts: new Set<string>(), uids: new Set<string>() };
+    this.#seen.set(file, seen);
+    if (uid !== null) {
+      // Whether a second rollout has it is only known once one came.
+      const isShared = seen.uids.has(uid);
+      seen.uids.add(uid);
+      return isShared ? uid : null;
+    }
+    if (seen.prompts.size < 2) seen.prompts.add(prompt);
+    return from === 'uid' || seen.prompts.size > 1 ? key : null;
   }
 
   #remove(row: SeenRow | undefined): void {

@@ -244,7 +244,7 @@ class DataLines {
       rows = new KeptRows(file, this.#csv);
       this.#kept.set(file, rows);
     }
-    const group = this.groups.ofKept(file, details);
+    const group = this.groups.ofKept(file, record, details);
     if (this.#csv) return rows.csv(record, details, group);
     const labels = this.#labels.isEmpty ? [] : this.#labels.of(file.raw(record) ?? '').map(labelJson);
     return `{${rows.members(record, details, group)},"labels":${printJson(labels)}}\n`;

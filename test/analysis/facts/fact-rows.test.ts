@@ -82,6 +82,7 @@ test('equal prompts in all of a step name no group; a key that comes back names 
     numberGroups({
       keys: Float64Array.from(rows, ({ key }) => key),
       prompts: Float64Array.from(rows, ({ prompt }) => prompt),
+      uids: new Float64Array(rows.length).fill(Number.NaN),
       units: Uint32Array.from(rows, ({ unit }) => unit),
       streams: new Uint32Array(rows.length),
     });

@@ -255,13 +255,13 @@ describe('a dump in the background', () => {
     const dump = await opened(directory);
     const { Groups } = await import('../../../src/analysis/groups.ts');
     const [byPrompt, byUid, alike] = await Promise.all(
-      dump.files.map(async (file) => new Groups(await dump.groupKeys(file))),
+      dump.files.map(async (file) => new Groups(await dump.groupKeys(file), (record) => file.stepOf(record))),
     );
     expect(byPrompt!.membersOf(0)).toEqual([0, 2]);
     expect(byUid!.keyOf(0)).toBe('p');
     expect(byUid!.membersOf(2)).toEqual([0, 2]);
     expect(alike!.keyOf(0)).toBeNull();
-    expect(alike!.reason).toMatch(/all prompts of this file are equal/);
+    expect(alike!.reasonOf(0)).toMatch(/all prompts of its step are equal/);
     dump.close();
   });
 

@@ -5,6 +5,7 @@ import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { CHECKS } from '../../../src/core/rollout/checks.ts';
 import { FACT_ROW, Facts, factRow } from '../../../src/core/rollout/fact-row.ts';
 import { FACTS } from '../../../src/core/rollout/facts.ts';
+import { NO_GROUP } from '../../../src/core/rollout/group-key.ts';
 import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
 
 const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
@@ -44,8 +45,7 @@ test('the index keeps any facts beside any findings, and knows who was not looke
     row[1] = i % 2;
     return row;
   });
-  for (const [i, row] of rows.entries())
-    index.setFacts(i * 3, { row, score: null, group: Number.NaN, prompt: Number.NaN, cells: new Map() });
+  for (const [i, row] of rows.entries()) index.setFacts(i * 3, { row, score: null, group: NO_GROUP, cells: new Map() });
   for (const [i, check] of CHECKS.entries()) {
     expect([index.facts(i * 3)?.value('tool_calls'), index.facts(i * 3)?.findings]).toEqual([i % 2, [check]]);
     expect(index.facts(i * 3 + 1)).toBeUndefined();

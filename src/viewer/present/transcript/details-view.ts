@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import { CHECKS, checkWord, needOf, unobservedChecks } from '../../../core/rollout/checks.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
-import { groupKeysLike } from '../../../core/rollout/group-key.ts';
+import { groupKeysLike, uidParts } from '../../../core/rollout/group-key.ts';
 import { LACKS } from '../../../core/rollout/inputs.ts';
 import type { LossMask } from '../../../core/rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../../core/rollout/rollout.ts';
@@ -125,7 +125,7 @@ function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] 
   const [key] = groupKeysLike(rollout);
   const offer: TableRow[] = key === undefined ? [] : [{ name: 'may group by', value: key, from: `--group-by ${key}` }];
   if (group === '') return [{ name: 'group', value: 'none', from: noGroup }, ...offer];
-  const byUid = (rollout.uid?.split('_').length ?? 0) > 2;
+  const byUid = group === rollout.uid || uidParts(rollout.uid)?.prompt === group;
   const from = rollout.group !== undefined ? `by ${rollout.group}` : byUid ? 'by uid' : 'by prompt and ground truth';
   const rows: TableRow[] = [{ name: 'group', value: group, from }, ...offer];
   if (advantage !== null) {

@@ -17,16 +17,17 @@ export function groupPage({ place, left }: Subject, sort: PageSort | null, data:
   const groups = data.groups.groups(file);
   const members = groups?.membersOf(place.record) ?? [];
   const shown = members.length === 0 ? [place.record] : members;
+  const step = file.stepOf(place.record);
   const isIn = (record: number): boolean => !left.includes(record);
   const others = Array.from({ length: file.count }, (_, record) => record).filter(
-    (record) => isIn(record) && file.score(record) !== undefined,
+    (record) => isIn(record) && file.stepOf(record) === step && file.score(record) !== undefined,
   );
   const rows = new Map(others.map((record, row) => [record, row]));
   const lengthOf = (record: number): number => {
     const length = file.facts(record)?.value('trained');
     return typeof length === 'number' ? length : Number.NaN;
   };
-  const step = {
+  const batch = {
     scores: others.map((record) => file.score(record) ?? Number.NaN),
     groups: others.map((record) => groups?.keyOf(record) ?? record),
     lengths: others.map(lengthOf),
@@ -36,7 +37,7 @@ export function groupPage({ place, left }: Subject, sort: PageSort | null, data:
     name: estimator.name,
     values: advantagesOf(
       estimator,
-      step,
+      batch,
       counted.flatMap((record) => rows.get(record) ?? []),
     ),
   }));
@@ -54,7 +55,7 @@ export function groupPage({ place, left }: Subject, sort: PageSort | null, data:
     if (typeof values === 'string') reasons.set(values, [...(reasons.get(values) ?? []), name]);
   return {
     title: sanitiseLine(`the group of ${file.stem}:${file.index.line(place.record)}`),
-    note: groups === null ? 'looking for the group …' : (groups.reason ?? 'recomputed from the scores'),
+    note: groups === null ? 'looking for the group …' : (groups.reasonOf(place.record) ?? 'recomputed from the scores'),
     head: [
       [
         `${plural(counted.length, 'rollout')}${left.length === 0 ? '' : ` of ${shown.length}`}`,

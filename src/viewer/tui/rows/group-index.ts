@@ -54,7 +54,7 @@ export class GroupIndex implements GroupLookup {
   async #ask(file: DumpFile): Promise<void> {
     this.#asking++;
     const keys = await this.#dump.groupKeys(file).finally(() => this.#asking--);
-    this.#known.set(file, { keys, groups: new Groups(keys) });
+    this.#known.set(file, { keys, groups: new Groups(keys, (record) => file.stepOf(record)) });
     this.#changed();
   }
 
@@ -81,9 +81,8 @@ const lookupIn = (get: (file: DumpFile) => Known | null): GroupLookup => ({
   recordOf(file, prompt) {
     const known = get(file);
     if (known === null) return undefined;
-    // If all prompts are equal, they identify no group.
-    if (known.groups.reason !== null) return null;
     const record = known.keys.findIndex((key) => key?.prompt === prompt);
-    return record < 0 ? null : record;
+    // If all prompts are equal, they identify no group.
+    return record < 0 || known.groups.reasonOf(record) !== null ? null : record;
   },
 });

@@ -18,7 +18,7 @@ export function groupOf(groups: GroupLookup, { file, record }: Place): GroupOf {
   const none = (reason: string): GroupOf => ({ parts: [], reason, advantage: null });
   if (known === null) return none('not known yet');
   const members = known.membersOf(record);
-  if (members.length < 2) return none(known.reason ?? 'no other rollout of this prompt in this file');
+  if (members.length < 2) return none(known.reasonOf(record) ?? 'no other rollout of this step has this prompt');
   const scores = members.map((member) => file.score(member));
   const at = members.indexOf(record);
   const advantage = shownAdvantages(scores)[at] ?? null;

@@ -1,6 +1,6 @@
 import { type Lesson, lessonOf } from '../../../analysis/signal/lesson.ts';
 import { auditSignal, type SignalAudit } from '../../../analysis/signal/signal-audit.ts';
-import { type SignalRow, settleGroups, signalRow } from '../../../analysis/signal/signal-row.ts';
+import { inGroups, type SignalRow, signalRow } from '../../../analysis/signal/signal-row.ts';
 import type { Dump } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 
@@ -74,7 +74,7 @@ export class StepSignals {
       setTimeout(() => void this.#read(file, look, rows), 1);
       return;
     }
-    const settled = settleGroups(rows);
+    const settled = inGroups(rows);
     const audit = auditSignal(settled);
     look.signal = { rows: settled, leftOut: look.leftOut, audit, lesson: lessonOf(settled, audit.fit) };
     this.#changed();

@@ -10,7 +10,8 @@ import { type Result, type SomeHandlers, saying } from './result.ts';
 function noGroup(data: Data, { file, record }: Place): string {
   const groups = data.groups.groups(file);
   if (groups === null) return '';
-  if (groups.reason !== null) return `no groups: ${groups.reason}`;
+  const reason = groups.reasonOf(record);
+  if (reason !== null) return `no groups: ${reason}`;
   return groups.membersOf(record).length < 2 ? 'no other rollout of this step has this prompt' : '';
 }
 
