@@ -16,6 +16,7 @@ import {
 } from '../../src/engine/index.ts';
 import { evaluate } from '../../src/engine/rewards/arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from '../../src/engine/rewards/gsm8k.ts';
+import { troubleOf } from '../../src/engine/rewards/trouble.ts';
 import { mathScore } from '../../src/engine/rewards/verl/math.ts';
 import { primeCodeScore } from '../../src/engine/rewards/verl/prime-code.ts';
 import type { Run } from '../../src/sandbox/check-correctness.ts';
@@ -312,5 +313,33 @@ describe('verl’s scores of numina and of code', () => {
       throw new Error('not asked');
     };
     expect(await primeCodeScore(run, 'print(1)', { inputs: ['', ''], outputs: ['1'] }, {})).toMatchObject({ score: 0 });
+  });
+});
+
+describe('a 0 of a service', () => {
+  it.each([
+    { errors: ['the judge is away'] },
+    { errors: [{ code: 'E_JUDGE' }] },
+    { error: true },
+    { data: { state: 'FAILED' } },
+    { result: { job: { status: 'Timed out' } } },
+    { code: 503, message: 'no worker' },
+    { metadata: { exception: 'KeyError' } },
+    { detail: { ok: false } },
+  ])('is no verdict beside %j', (more) => {
+    expect(troubleOf({ reward: 0, ...more })).not.toBeNull();
+  });
+
+  it.each([
+    {},
+    { errors: [], error: null, exception: '' },
+    { errors: 3 },
+    { result: 'failed', outcome: 'failed', failures: ['test_sum'] },
+    { tests: { test_sum: { status: 'FAILED' } }, cases: [{ error: 'AssertionError' }] },
+    { exec_info: { status: 'Failed', run_result: { status: 'Error' } } },
+    { compile: { errors: ['line 2'] } },
+    { code: 0, status: 'ok', success: true, message: 'the answer is wrong' },
+  ])('is one beside %j', (more) => {
+    expect(troubleOf({ reward: 0, ...more })).toBeNull();
   });
 });

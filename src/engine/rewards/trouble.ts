@@ -1,26 +1,60 @@
 import { type Printable, printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 
 /** A state without a verdict: the service is waiting, failed, or gave up. */
 const NO_VERDICT =
-  /^(?:pending|queued|running|processing|in[_ -]progress|waiting|started|error(?:ed)?|fail(?:ed|ure)|exception|time[d_ -]*out|cancel+ed|aborted|unavailable|unknown)$/i;
+  /^(?:pending|queued|running|processing|in[_ -]progress|waiting|started|(?:internal[_ -]?)?error(?:ed)?|fail(?:ed|ure)|exception|time[d_ -]*out|cancel+ed|aborted|unavailable|unknown)$/i;
 /** Messages about the service rather than the answer. */
 const SERVICE_FAILED =
   /\btim(?:ed?|ing)[ -]?out\b|\btimeout\b|\b(?:internal|server|judge|sandbox|service|connection|upstream|gateway|network|api)\b.{0,40}\b(?:error|fail(?:ed|ure)?|unavailable|refused|overloaded|crashed)\b|\brate[ -]?limit|\btoo many requests\b|\btry again\b|\bnot ready\b|\b(?:error|failed|unable|could not|cannot) (?:to )?(?:call|reach|contact|connect|query|grade|judge|score|compute)/i;
+/** What ran the model's code: its failures are the answer's. */
+const OF_THE_ANSWER =
+  /test|case|check|f2p|p2p|run|exec|compil|solution|submission|answer|program|stdout|stderr|output/i;
+/** Answers are wrapped a few times at most. */
+const DEPTH = 6;
 
-/** The part of the answer, or of its `metadata`, that shows nothing was judged; null if none does. */
-export function troubleOf(body: JsonValue): string | null {
-  if (!isJsonObject(body)) return null;
-  for (const part of [body, body.metadata, body.error, body.detail]) {
-    if (!isJsonObject(part)) continue;
-    for (const key of ['error', 'error_message', 'exception'])
-      if (typeof part[key] === 'string' && part[key] !== '') return part[key];
-    for (const key of ['state', 'status', 'job_status'])
-      if (typeof part[key] === 'string' && NO_VERDICT.test(part[key].trim())) return `${key} ${part[key]}`;
-    for (const key of ['success', 'ok', 'finished', 'completed']) if (part[key] === false) return `${key} false`;
-    if (part.timed_out === true || part.timeout === true) return 'timed out';
-    for (const key of ['message', 'detail', 'msg', 'reason'])
-      if (typeof part[key] === 'string' && SERVICE_FAILED.test(part[key])) return part[key];
+/**
+ * The part of a service's answer that shows nothing was judged, wherever it is nested; null if none does. Lists and what
+ * describes the model's code are left out: a failed test is a verdict.
+ */
+export function troubleOf(body: JsonValue, depth = DEPTH): string | null {
+  if (!isJsonObject(body) || depth === 0) return null;
+  const own = ownTrouble(body);
+  if (own !== null) return own;
+  for (const [key, value] of Object.entries(body)) {
+    const trouble = OF_THE_ANSWER.test(key) ? null : troubleOf(value ?? null, depth - 1);
+    if (trouble !== null) return trouble;
   }
-  return isJsonObject(body.error) ? printJson(body.error as Printable) : null;
+  return null;
 }
+
+function ownTrouble(part: JsonObject): string | null {
+  for (const key of ['error', 'errors', 'error_message', 'error_messages', 'exception', 'exceptions']) {
+    const said = saidIn(part[key]);
+    if (said !== null) return said;
+  }
+  for (const key of ['state', 'status', 'job_status', 'phase']) {
+    const value = part[key];
+    if (typeof value === 'string' && NO_VERDICT.test(value.trim())) return `${key} ${value}`;
+  }
+  for (const key of ['code', 'status', 'status_code', 'http_status'])
+    if (isFailedCode(part[key])) return `${key} ${part[key]}`;
+  for (const key of ['success', 'ok', 'finished', 'completed']) if (part[key] === false) return `${key} false`;
+  for (const key of ['timed_out', 'timeout', 'pending']) if (part[key] === true) return `${key} true`;
+  for (const key of ['message', 'detail', 'msg', 'reason'])
+    if (typeof part[key] === 'string' && SERVICE_FAILED.test(part[key])) return part[key];
+  return null;
+}
+
+/** What stands under a key for errors; null if nothing does. A count says nothing of whose errors they are. */
+function saidIn(value: JsonValue | undefined): string | null {
+  if (value === true) return 'error true';
+  if (typeof value === 'string') return value.trim() === '' ? null : value;
+  if (Array.isArray(value)) return value.length === 0 ? null : (saidIn(value[0]) ?? printJson(value as Printable));
+  if (!isJsonObject(value ?? null) || Object.keys(value as JsonObject).length === 0) return null;
+  return printJson(value as Printable);
+}
+
+/** HTTP's codes for a service that did not do its work. */
+const isFailedCode = (value: JsonValue | undefined): boolean =>
+  typeof value === 'number' && (value === 408 || value === 425 || value === 429 || (value >= 500 && value <= 599));
