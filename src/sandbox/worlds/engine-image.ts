@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorMessage } from '../../core/text/thrown.ts';
+import { fetchesOf } from './dockerfile.ts';
 import type { WorldImage } from './image.ts';
 import { isInstalled, runTool } from './run-tool.ts';
+import { statOf } from './tree.ts';
 import { unpackedImage } from './unpacked.ts';
 
 export const ENGINES = ['podman', 'docker', 'apptainer'] as const;
@@ -22,7 +24,13 @@ const inspected = z
     z.object({
       Id: z.string(),
       Architecture: z.string().optional(),
-      Config: z.object({ Env: z.array(z.string()).nullish(), WorkingDir: z.string().optional() }).nullish(),
+      Config: z
+        .object({
+          Env: z.array(z.string()).nullish(),
+          WorkingDir: z.string().optional(),
+          OnBuild: z.array(z.string()).nullish(),
+        })
+        .nullish(),
     }),
   )
   .min(1);
@@ -46,7 +54,6 @@ function chosenEngine(asked: EngineName | undefined, why: string): EngineName {
 
 /** An image that an engine holds. Nothing is pulled: the error names the command that does. */
 export async function engineImage(name: string, folder: string, { engine: asked, say }: Wishes): Promise<WorldImage> {
-  if (!/^[\w][\w./:@-]*$/.test(name)) throw new Error(`${name} is no name of an image`);
   const engine = chosenEngine(asked, name);
   if (engine === 'apptainer') return apptainerImage(name, folder, say);
   return heldImage(engine, name, name, folder, say);
@@ -60,14 +67,7 @@ async function heldImage(
   say: (text: string) => void,
 ): Promise<WorldImage> {
   const flags = FLAGS[engine];
-  let text: string;
-  try {
-    text = await runTool(engine, [...flags, 'image', 'inspect', name]);
-  } catch (error) {
-    throw new Error(`${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${errorMessage(error)})`);
-  }
-  const [image] = inspected.parse(JSON.parse(text));
-  if (image === undefined) throw new Error(`${engine} says nothing of ${name}`);
+  const image = await inspect(engine, name);
   const config = {
     name: shown,
     env: image.Config?.Env ?? [],
@@ -89,6 +89,64 @@ async function heldImage(
     }
   });
 }
+
+/** @throws Error with the command that brings an image which is not here */
+async function inspect(engine: EngineName, name: string): Promise<z.infer<typeof inspected>[number]> {
+  if (!isImageName(name)) throw new Error(`${name} is no name of an image`);
+  let text: string;
+  try {
+    text = await runTool(engine, [...FLAGS[engine], 'image', 'inspect', name]);
+  } catch (error) {
+    throw new Error(`${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${errorMessage(error)})`);
+  }
+  const [image] = inspected.parse(JSON.parse(text));
+  if (image === undefined) throw new Error(`${engine} says nothing of ${name}`);
+  return image;
+}
+
+/**
+ * A build fetches images, addresses and frontends by itself; neither docker nor podman can be forbidden all of that. So it does not
+ * begin where its file asks for one that is not here.
+ * @throws Error that names it
+ */
+async function checkFetches(engine: EngineName, file: string): Promise<void> {
+  const refuse = (place: string, what: string): never => {
+    throw new Error(`${place}: ${what}; --network lets ${engine} fetch it`);
+  };
+  if (engine === 'docker') {
+    const builder = await runTool('docker', ['buildx', 'inspect']).catch(() => '');
+    const driver = /^Driver:\s*(\S+)/m.exec(builder)?.[1] ?? 'docker';
+    if (driver !== 'docker')
+      throw new Error(
+        `docker's builder (${driver}) sees no local image: \`docker buildx use default\` chooses one that does`,
+      );
+  }
+  for (const { kind, name, line } of fetchesOf(dockerfileText(file))) {
+    const place = `${file}:${line}`;
+    if (kind === 'address') refuse(place, `it asks for ${name}`);
+    // podman knows no frontends, and --pull=never holds for its images.
+    if (kind === 'frontend' && engine === 'docker') refuse(place, `it is read by the frontend ${name}`);
+    if (kind !== 'image') continue;
+    const image = await inspect(engine, name).catch((error: unknown) => {
+      if (engine === 'docker') refuse(place, errorMessage(error));
+      return null;
+    });
+    for (const one of fetchesOf((image?.Config?.OnBuild ?? []).map((text) => `ONBUILD ${text}`).join('\n')))
+      refuse(place, `${name} brings an instruction that asks for ${one.name}`);
+  }
+}
+
+/** A file of a stranger's folder. */
+function dockerfileText(path: string): string {
+  const stats = statOf(path);
+  if (stats?.isFile() !== true || stats.size > MOST_DOCKERFILE)
+    throw new Error(`${path}: it must be a file of at most ${MOST_DOCKERFILE / 2 ** 20} MB, and no link`);
+  return readFileSync(path, 'utf8');
+}
+
+const MOST_DOCKERFILE = 2 ** 20;
+
+const isImageName = (name: string): boolean => /^[\w][\w./:@-]*$/.test(name);
 
 /**
  * GNU tar puts nothing outside of its folder: it takes `..` and roots away, and makes links to outside last. A shell joins the
@@ -127,6 +185,7 @@ export async function builtImage(
   if (engine === 'apptainer')
     throw new Error(`${task}: apptainer builds no Dockerfile; --engine podman or docker does`);
   const tag = `rollout-viewer-task:${createHash('sha256').update(resolve(task)).digest('hex').slice(0, 16)}`;
+  if (network !== true) await checkFetches(engine, join(context, 'Dockerfile'));
   say(`building ${task} by ${engine}${network === true ? '' : ', without the network'}`);
   try {
     await runTool(engine, [

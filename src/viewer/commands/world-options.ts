@@ -4,6 +4,7 @@ import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { worldsFolder } from '../../core/files/places.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { recordedImage } from '../../replay/worlds/recorded-image.ts';
@@ -99,7 +100,7 @@ export function worldOptions(row: DumpRecord, rollout: Rollout, image: WorldImag
 export function sayPlan({ locator }: DumpRecord, { image, plan, network }: WorldOptions): void {
   const { workdir, shell, whyShell, timeLimit } = plan;
   say(
-    `${locator}: ${plan.actions.length} calls in ${image.name}, from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`,
+    `${locator}: ${plural(plan.actions.length, 'call')} in ${image.name}, from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`,
   );
 }
 
