@@ -1,18 +1,20 @@
 /** Names of the differences between two runs of a command that still count as the same result. */
-export type WorldRule =
-  | 'shell-lines'
-  | 'times'
-  | 'durations'
-  | 'pids'
-  | 'addresses'
-  | 'temporary-names'
-  | 'hashes'
-  | 'chance'
-  | 'set-order'
-  | 'line-order'
-  | 'disk-blocks'
-  | 'view-layout'
-  | 'tool-wording';
+export const WORLD_RULES = [
+  'shell-lines',
+  'times',
+  'durations',
+  'pids',
+  'addresses',
+  'temporary-names',
+  'hashes',
+  'chance',
+  'set-order',
+  'line-order',
+  'disk-blocks',
+  'view-layout',
+  'tool-wording',
+] as const;
+export type WorldRule = (typeof WORLD_RULES)[number];
 
 interface TokenRule {
   name: WorldRule;

@@ -23,7 +23,8 @@ import { z } from 'zod';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { type ChangedPath, hashFile, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
 
-const changedPath = z.object({
+/** A changed path as files of ours keep it. */
+export const changedPath = z.object({
   path: z.string(),
   type: z.enum(['file', 'dir', 'symlink', 'fifo', 'socket', 'device']),
   mode: z.string(),
