@@ -393,7 +393,8 @@ export class DumpFile {
     const place = this.#placeOf(record);
     const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
-    return { ...place, raw: text, ...parseLine(text, this.context, index.part(record)) };
+    // Not by a spread, which would ask for its findings.
+    return Object.assign(parseLine(text, this.context, index.part(record)), place, { raw: text });
   }
 
   /** A long record before it is read. Its text is read on demand. */

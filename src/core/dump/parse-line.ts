@@ -39,7 +39,14 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
       withTrainer(groupedBy(whole, read.json, context), read.format, read.json),
       context.anew,
     );
-    return { json: read.json, rollout, error: null, findings: rollout.findings };
+    return {
+      json: read.json,
+      rollout,
+      error: null,
+      get findings() {
+        return rollout.findings;
+      },
+    };
   } catch (error) {
     // No format should throw. If one does on a record of unforeseen shape, the row says so, and its neighbours are
     // unaffected.
@@ -47,16 +54,14 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   }
 }
 
-/** When it was made, and by which weights. */
+/** When it was made, and by which weights. The rollout itself changes: a copy would ask for its findings. */
 function withTrainer(rollout: Rollout, format: Format, record: JsonObject): Rollout {
   const times = format.times?.(record) ?? otelTimes(record);
   const policy = recordedPolicy(record);
   if (times === null && policy === null) return rollout;
-  return {
-    ...rollout,
-    ...(times === null ? {} : { times: withTurns(times, rollout) }),
-    ...(policy === null ? {} : { policy }),
-  };
+  if (times !== null) rollout.times = withTurns(times, rollout);
+  if (policy !== null) rollout.policy = policy;
+  return rollout;
 }
 
 /** The group from the user's key; a record without the key keeps its group. */
@@ -64,7 +69,8 @@ function groupedBy(rollout: Rollout, record: JsonObject, { groupBy }: ReadContex
   if (groupBy === undefined) return rollout;
   const held = valueAt(record, groupBy) ?? valueAt(rollout.extras, groupBy);
   if (held === undefined || held === null) return rollout;
-  return { ...rollout, group: typeof held === 'string' ? held : printJson(held) };
+  rollout.group = typeof held === 'string' ? held : printJson(held);
+  return rollout;
 }
 
 function withBeside({ besides }: Format, record: JsonObject, context: ReadContext): ReadContext {

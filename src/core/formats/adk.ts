@@ -82,6 +82,7 @@ export const adk: Format = {
       },
       context,
     );
-    return times === null ? rollout : { ...rollout, times };
+    if (times !== null) rollout.times = times;
+    return rollout;
   },
 };

@@ -125,7 +125,8 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
     },
     context,
   );
-  return times === null ? rollout : { ...rollout, times };
+  if (times !== null) rollout.times = times;
+  return rollout;
 }
 
 const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -108,7 +108,8 @@ export const opencode: Format = {
       },
       context,
     );
-    return times === null ? rollout : { ...rollout, times };
+    if (times !== null) rollout.times = times;
+    return rollout;
   },
 };
 

@@ -99,7 +99,8 @@ export const smolagents: Format = {
       },
       context,
     );
-    return times === null ? rollout : { ...rollout, times };
+    if (times !== null) rollout.times = times;
+    return rollout;
   },
 };
 

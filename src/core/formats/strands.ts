@@ -77,6 +77,7 @@ export const strands: Format = {
       },
       context,
     );
-    return times === null ? rollout : { ...rollout, times };
+    if (times !== null) rollout.times = times;
+    return rollout;
   },
 };

@@ -92,7 +92,8 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     ...(tokens === null ? {} : { tokens }),
   };
   const whole = completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);
-  return tokens === null ? whole : { ...whole, findings: [...lengthFindings(record, tokens), ...whole.findings] };
+  const uneven = tokens === null ? [] : lengthFindings(record, tokens);
+  return uneven.length === 0 ? whole : { ...whole, findings: [...uneven, ...whole.findings] };
 }
 
 /**

@@ -1,4 +1,5 @@
-import { checkRollout } from './checks.ts';
+import { errorMessage } from '../text/thrown.ts';
+import { checkRollout, reportedFinding } from './checks.ts';
 import type { Ended } from './ended.ts';
 import { endedByReason } from './ended.ts';
 import { endedByText } from './ended-by-text.ts';
@@ -23,10 +24,19 @@ export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[]
     ended,
     // Most of the time of reading a record, and not every reader asks.
     get findings() {
-      found ??= checkRollout(this, errorPatterns(errors));
+      found ??= checked(this, errors);
       return found;
     },
   };
+}
+
+/** No check should throw. If one does on a text of unforeseen shape, the findings say so. */
+function checked(rollout: Rollout, errors: readonly OwnError[]): Finding[] {
+  try {
+    return checkRollout(rollout, errorPatterns(errors));
+  } catch (error) {
+    return [reportedFinding('bad_record', `not checked: ${errorMessage(error)}`)];
+  }
 }
 
 /** A recorded reason takes precedence over the appearance of the text. */

@@ -46,7 +46,9 @@ function brokenWord(text: string): string | null {
 }
 
 /** A word that no sentence ends with. */
-const LEADS_ON = /(?:\S+\s+){3,}(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their)$/i;
+const LEADS_ON = /\s(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their)$/i;
+/** A shorter text may be a name or a list. */
+const FEWEST_WORDS = 4;
 /** No line of code ends with these. */
 const CODE_LEADS_ON = /(?:[,([{=+*/\\]|\b(?:return|def|class|import|from|if|elif|while|for|in|and|or|not|lambda))$/;
 const LATEX = [
@@ -62,7 +64,9 @@ function openEnd(text: string): string | null {
     return CODE_LEADS_ON.test(end) ? 'the text ends inside of a line of code' : null;
   const opened = LATEX.some(([open, close]) => text.lastIndexOf(open) > text.lastIndexOf(close));
   if (opened) return 'the text ends inside of a formula';
-  return LEADS_ON.test(end) ? `the text ends in "…${end.slice(end.lastIndexOf(' ') + 1)}"` : null;
+  return LEADS_ON.test(end) && end.trim().split(/\s+/).length >= FEWEST_WORDS
+    ? `the text ends in "…${end.slice(end.lastIndexOf(' ') + 1)}"`
+    : null;
 }
 
 const MAX_TAIL = 400;

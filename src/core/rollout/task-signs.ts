@@ -206,21 +206,53 @@ const COMMON =
   /\b(?:the|of|and|to|in|is|it|that|for|on|with|as|be|this|we|you|are|at|by|or|from|not|an?|so|if|de|la|el|en|y|que|und|der|die|das|ist|et|le|les|des|un|une|i|he|she|they|can|will|have|has|do|let|my|your|our|its|then|there|which|what|no)\b/i;
 const JUNK_WORDS = 40;
 
+const LONGEST_WORD = 30;
+
 /** The first run of words without any function word that makes a sentence, in a text that began as prose. */
 function junkIn(text: string): string | null {
   if (text.length < 1000 || !COMMON.test(text.slice(0, 300))) return null;
-  // An unbounded repetition overflows the stack on a text of many MB.
-  const words = /(?:[A-Za-z]{2,30}[ \t,.]{1,3}){40,4000}/g;
-  for (let match = words.exec(text); match !== null; match = words.exec(text)) {
-    const list = match[0].split(/[ \t,.]+/).filter((word) => word !== '');
-    for (let at = 0; at + JUNK_WORDS <= list.length; at += JUNK_WORDS / 2) {
-      const some = list.slice(at, at + JUNK_WORDS);
+  for (const run of wordRuns(text)) {
+    const words = run.split(/[ \t,.]+/).filter((word) => word !== '');
+    for (let at = 0; at + JUNK_WORDS <= words.length; at += JUNK_WORDS / 2) {
+      const some = words.slice(at, at + JUNK_WORDS);
       if (COMMON.test(some.join(' ')) || new Set(some).size < JUNK_WORDS * 0.8) continue;
       return some.slice(0, 8).join(' ');
     }
   }
   return null;
 }
+
+/**
+ * The runs of at least JUNK_WORDS words of 2 to 30 Latin letters, each followed by one to three separators. One pass over the characters:
+ * a regex for whole runs begins again at each letter of a run that is too short.
+ */
+export function* wordRuns(text: string): Generator<string> {
+  let start = 0;
+  let count = 0;
+  let at = 0;
+  while (at < text.length) {
+    const word = at;
+    while (isLatin(text.charCodeAt(at))) at++;
+    const end = at;
+    while (at - end < 3 && isSeparator(text.charCodeAt(at))) at++;
+    if (end - word >= 2 && end - word <= LONGEST_WORD && at > end) {
+      if (count === 0) start = word;
+      count++;
+      continue;
+    }
+    if (count >= JUNK_WORDS) yield text.slice(start, word);
+    // The end of a longer word may begin a run.
+    count = end - word > LONGEST_WORD && at > end ? 1 : 0;
+    start = end - LONGEST_WORD;
+    if (at === word) at++;
+  }
+  if (count >= JUNK_WORDS) yield text.slice(start);
+}
+
+/** false for NaN, which a place behind the text has. */
+const isLatin = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+/** A space, a tab, a comma or a full stop. */
+const isSeparator = (code: number): boolean => code === 32 || code === 9 || code === 44 || code === 46;
 
 /** A truth that is a single short text. */
 function shortTruths(truth: JsonValue | undefined): string[] {
