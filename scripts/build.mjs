@@ -176,6 +176,7 @@ const builds = await Promise.all([
 ]);
 await Promise.all(builds.slice(0, 3).map(({ metafile }) => shortNames(root, metafile, BANNER)));
 await compiledChunks(root, builds[0].metafile, first, BANNER);
+await compiledChunks(root, builds[1].metafile, ['node_modules/re2js/build/index.js'], BANNER);
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);
