@@ -27,7 +27,7 @@ export const FOLDERS = {
   'core/text': [],
   'core/json': [],
   'core/files': ['core/text'],
-  'core/rollout': ['core/json'],
+  'core/rollout': ['core/json', 'core/text'],
   'core/http': ['core/async', 'core/json', 'core/text'],
   'core/chat': ['core/rollout', 'core/json'],
   'core/formats': ['core/chat', 'core/rollout', 'core/json'],
