@@ -87,6 +87,15 @@ export interface ReadingFlags {
   cache?: boolean;
 }
 
+/** The flags as words, for another command that reads the same records. */
+export const readingWords = ({ validation, format, map, chatTemplate, groupBy, cache }: ReadingFlags): string[] => [
+  ...Object.entries({ format, map, 'chat-template': chatTemplate, 'group-by': groupBy }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  ),
+  ...(validation ?? []).map((glob) => `--validation=${glob}`),
+  ...(cache === false ? ['--no-cache'] : []),
+];
+
 /**
  * How records are read, from the flags and the formats in the settings. @throws UsageError that points at the mistake
  * @param tokenizer that recorded ids are compared with, if the command takes one

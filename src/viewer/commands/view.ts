@@ -10,7 +10,7 @@ import { Keymap } from '../tui/keys/keymap.ts';
 import { ownKeys } from '../tui/keys/own-keys.ts';
 import type { ReplaySettings } from '../tui/runner/settings.ts';
 import { openScreen } from '../tui/shell/program.ts';
-import { dumpOptions } from './dump-options.ts';
+import { dumpOptions, readingWords } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { raterOf } from './rater.ts';
@@ -119,6 +119,7 @@ function replayOptions(paths: readonly string[], flags: ViewFlags): ReplaySettin
     journal,
     python,
     pythonPath,
+    words: readingWords(flags),
     start: replayStart(flags),
   };
 }

@@ -491,6 +491,17 @@ export const COMMANDS: readonly Command[] = [
     ),
   ),
   alias(
+    'export share html send browser page save',
+    one(
+      'Take away',
+      'page.write',
+      ['y h'],
+      'write an HTML page of it, or of the marked rows',
+      { type: 'write-page', path: null },
+      noRecord,
+    ),
+  ),
+  alias(
     'export save open editor',
     one('Take away', 'edit', ['V'], 'open a copy in $EDITOR or $PAGER', { type: 'edit' }, noRecord),
   ),

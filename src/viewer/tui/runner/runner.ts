@@ -31,6 +31,7 @@ import { keptBranches, startFork } from './fork.ts';
 import { Jobs } from './jobs.ts';
 import { startRescore } from './rescore.ts';
 import { addToSet, dropFromSet, reportSets } from './sets.ts';
+import { takeAway } from './take-away.ts';
 import { whereForkRuns, whereRuns } from './where.ts';
 
 /** ms between two progress reports on a run over many rollouts. */
@@ -143,6 +144,8 @@ export class Runner implements RunnerContext {
         return runList(this, job);
       case 'cancel':
         return this.#cancel(job.call);
+      case 'write':
+        return takeAway(this, job);
       case 'fork-where':
         return whereForkRuns(this, job.place);
       case 'fork-edit':

@@ -15,6 +15,8 @@ export interface ReplaySettings {
   /** Normalising rules that are disabled, by name. */
   exact: readonly string[] | undefined;
   journal: string | undefined;
+  /** The options that say how records are read, as words of a command line. */
+  words: readonly string[];
   /** The interpreter for the user's own classes, and where their imports are resolved. */
   python: string | undefined;
   pythonPath: readonly string[] | undefined;

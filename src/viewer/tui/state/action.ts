@@ -71,6 +71,10 @@ type TranscriptAction =
   | { type: 'field-hide' }
   | { type: 'field-show-all' }
   | { type: 'copy-text'; what: CopyKind }
+  /** A page for a browser, of the marked rows or the open rollout; null: under a name of its own. */
+  | { type: 'write-page'; path: string | null }
+  /** A training set, of the marked rows or the list. */
+  | { type: 'write-set'; format: string; path: string; options: readonly string[] }
   | { type: 'edit' }
   | { type: 'pipe'; command: string }
   | { type: 'open' }

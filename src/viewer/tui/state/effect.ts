@@ -44,6 +44,11 @@ export type Effect =
   /** Keeps an entry of a prompt for the next session. */
   | { type: 'remember'; prompt: PromptId; value: string };
 
+/** A file that rollouts are written to. */
+export type Taken =
+  | { form: 'page'; path: string | null }
+  | { form: 'set'; format: string; path: string; options: readonly string[] };
+
 /** Work for the runner. Nothing else runs code, and each job follows a key. */
 export type RunnerJob =
   /** Determines where a call would run, and how many of the marked rows, or of the list, were run in this way before. */
@@ -65,6 +70,8 @@ export type RunnerJob =
   | { kind: 'sets' }
   | { kind: 'set-drop'; name: string; locator: string; by: string }
   | { kind: 'set-add'; rows: Rows; name: string; reason: string | null; filter: string | null; by: string }
+  /** null: all rollouts of the dump. */
+  | { kind: 'write'; rows: Rows | null; what: Taken }
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Only that call; null: everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

@@ -8,29 +8,17 @@ import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { COMMANDS } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
 import { isLocatorLine, locate } from '../rows/locate.ts';
-import type { Action } from '../state/action.ts';
 import { VIEWS, type ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
+import type { LineCommand } from './line-command.ts';
 import { filterFromText } from './list.ts';
 import { REWARD_NAMES } from './reward-prompt.ts';
+import { TAKE_AWAY } from './take-away.ts';
 
 /** `save NAME` after `:view`. */
 const SAVE = /^save\s+(\S{1,60})$/;
 
 const isViewName = (name: string): name is ViewName => VIEWS.includes(name as ViewName);
-
-/** A word of the `:` line. */
-export interface LineCommand {
-  name: string;
-  /** An example of the argument: `12`. */
-  usage: string;
-  help: string;
-  /** The mistake in the argument; null if it is valid. */
-  check?(argument: string, state: State, data: Data): string | null;
-  action(argument: string, state: State, data: Data): Action;
-  /** Possible arguments. */
-  complete?(argument: string, state: State, data: Data): readonly string[];
-}
 
 const problemOf = (read: () => unknown): string | null => {
   try {
@@ -182,6 +170,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     action: (text) => ({ type: 'reward', text, line: 'reward ', prompt: 'command' }),
     complete: () => REWARD_NAMES,
   },
+  ...TAKE_AWAY,
 ];
 
 /** `:57`: the sample with that number in the open step. */

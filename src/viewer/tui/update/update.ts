@@ -25,6 +25,7 @@ import { rolloutHandlers } from './rollout.ts';
 import { savedViewHandlers } from './saved-views.ts';
 import { searchHandlers } from './search.ts';
 import { setHandlers } from './sets.ts';
+import { takeAwayHandlers } from './take-away.ts';
 
 const HANDLERS: Handlers = {
   ...pageHandlers,
@@ -41,6 +42,7 @@ const HANDLERS: Handlers = {
   ...savedViewHandlers,
   ...searchHandlers,
   ...copyHandlers,
+  ...takeAwayHandlers,
   ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
