@@ -35,7 +35,7 @@ export function parseCondition(text: string): Condition {
   }
   const expression = parseQuery(text);
   const verdict = evaluator<(name: string) => number | undefined>(expression, (term) => {
-    if (term.op === 'finding') return () => NO;
+    if (term.op === 'finding' || term.op === 'signal') return () => NO;
     const holds = termTest(term);
     return (mean) => (holds(mean(fieldName(term.field))) ? YES : NO);
   });

@@ -23,6 +23,7 @@ const place = {
     score: () => null,
     measures: () => Number.NaN,
     isRead: () => null,
+    signals: null,
   },
   record: 0,
 };

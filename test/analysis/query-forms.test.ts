@@ -19,6 +19,7 @@ const holds = (filter: string, read: ReturnType<typeof line>): boolean => {
     stream: 's',
     index: { length: () => 1, columns: NO_COLUMNS },
     isRead: () => false,
+    signals: null,
     measures: (_: number, name: string) => (name === 'group.std' ? 0 : Number.NaN),
     stepOf: () => read.rollout?.step ?? null,
     score: () => undefined,

@@ -88,7 +88,6 @@ describe('a filter', () => {
     ['score < 1 step', 10, /expected && or \|\|/],
     ['score < 1 & step', 10, /write &&/],
     ['finding:nothing', 8, /no finding/],
-    ['finding:reward_blocked', 8, /`rollout-viewer signal FILE --json` lists its rollouts/],
     ['output ~ /(/', 9, /./],
     ['output ~ /x', 9, /no closing/],
     ['output ~ /x/g', 12, /flag g/],
@@ -189,6 +188,7 @@ const unexamined = (file: DumpFile): IndexedFile => ({
   stepOf: (record) => file.stepOf(record),
   score: () => undefined,
   measures: null,
+  signals: null,
   isRead: (record) => file.isRead(record),
 });
 

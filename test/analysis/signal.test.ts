@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ESTIMATORS } from '../../src/analysis/advantages/estimators.ts';
+import { readFactRows } from '../../src/analysis/facts/fact-rows.ts';
+import { compileQuery } from '../../src/analysis/query/query.ts';
 import { fitAdvantages } from '../../src/analysis/signal/fit.ts';
 import { lessonOf } from '../../src/analysis/signal/lesson.ts';
 import { auditSignal, SIGNAL_CHECKS } from '../../src/analysis/signal/signal-audit.ts';
 import { inGroups, type SignalRow, signalRow } from '../../src/analysis/signal/signal-row.ts';
+import { Dump } from '../../src/core/dump/dump.ts';
 import { parseLine } from '../../src/core/dump/parse-line.ts';
 import { recorded } from '../engine/verl-truth.ts';
+import { writeDump } from '../support/dump.ts';
 import type { Recorded } from '../support/shared-data.ts';
 
 /** A line of a verl dump to which somebody added values by token. */
@@ -348,4 +352,25 @@ describe('signal', () => {
     // k3: r − 1 − ln r
     expect(ratio!.kl).toBeCloseTo((Math.exp(-1) - 1 + 1) / 2);
   });
+});
+
+it('a filter finds the rollouts of a finding about their whole step, and no other', async () => {
+  const line = (prompt: string, score: number) => ({ input: `user\n${prompt}\nassistant\n`, output: 'So.', score });
+  const run = writeDump({
+    '1.jsonl': [line('a', 1), line('b', 1), line('a', 1), line('b', 0)].map((one) => JSON.stringify(one)),
+  });
+  const dump = Dump.open([run.dir]);
+  try {
+    const found = async (text: string) => {
+      const rows = await readFactRows(dump, compileQuery(text));
+      return Array.from({ length: rows.length }, (_, row) => rows.place(row).record);
+    };
+    expect(await found('finding:no_signal')).toEqual([0, 2]);
+    expect(await found('!finding:no_signal && score == 1')).toEqual([1]);
+    expect(await found('finding:no_signal && output ~ /So/ && sample > 1')).toEqual([2]);
+    expect(await found('finding:group_alone')).toEqual([]);
+  } finally {
+    dump.close();
+    run.remove();
+  }
 });

@@ -12,6 +12,7 @@ import type { KeptLookup } from '../query/kept.ts';
 import { knownValue } from '../query/on-columns.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
+import { laySignals } from '../signal/lay-signals.ts';
 import { type FactTable, factTableOf, layMeasures } from './fact-table.ts';
 import { isGroupMeasure } from './group-measures.ts';
 import { accepter } from './passing.ts';
@@ -60,7 +61,14 @@ export async function readFactRows(
     const { done, total } = dump.progress();
     progress(done, total);
   });
+  if (filter?.asksSignals === true) await laySignals(dump);
   return factRowsOf(dump, filter, kept);
+}
+
+/** What a filter asks of whole groups and steps, for records that are read one at a time. */
+export async function layWhole(dump: Dump, filter: Query | null): Promise<void> {
+  if (filter?.asksGroups === true) await readFactRows(dump, null);
+  if (filter?.asksSignals === true) await laySignals(dump);
 }
 
 /** The rows of a dump, as far as its records were examined. The others have no facts yet. */

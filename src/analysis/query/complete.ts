@@ -1,5 +1,6 @@
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factAt } from '../../core/rollout/facts.ts';
+import { SIGNAL_NAMES } from '../signal/signal-audit.ts';
 import { FIELD_NAMES, FILTER_NAMES } from './fields.ts';
 
 /**
@@ -8,7 +9,7 @@ import { FIELD_NAMES, FILTER_NAMES } from './fields.ts';
  */
 export function completions(text: string, extras: readonly string[]): string[] {
   const finding = /finding:([\w-]*)$/.exec(text);
-  if (finding !== null) return endings(text, finding[1]!, CHECKS);
+  if (finding !== null) return endings(text, finding[1]!, [...CHECKS, ...SIGNAL_NAMES]);
   const value = /(?:^|[\s(!&|])([a-z._]+) *[!=]= *("?[\w-]*)$/.exec(text);
   const words = value === null ? undefined : FACTS[factAt(value[1]!)]?.words;
   if (words !== undefined)

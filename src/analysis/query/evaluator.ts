@@ -13,7 +13,7 @@ export type FilterVerdict = typeof NO | typeof YES | typeof ASK;
 
 /** A part of a filter that is no `and`, `or` or `not`. */
 export type FilterTerm = Exclude<Expression, { op: 'and' | 'or' | 'not' }>;
-export type ValueTerm = Exclude<FilterTerm, { op: 'finding' }>;
+export type ValueTerm = Exclude<FilterTerm, { op: 'finding' | 'signal' }>;
 
 /**
  * Whether an expression holds, whatever its values are taken from: records, columns, means of a step.
@@ -63,6 +63,7 @@ export function costOf(expression: Expression): Cost {
     case 'not':
       return costOf(expression.of);
     case 'finding':
+    case 'signal':
       return 'facts';
     default:
       return fieldCost(expression.field);

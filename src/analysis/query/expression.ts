@@ -1,4 +1,5 @@
 import type { Check } from '../../core/rollout/checks.ts';
+import type { SignalCheck } from '../signal/signal-audit.ts';
 import type { DateLiteral } from './dates.ts';
 import { type Field, fieldName } from './fields.ts';
 
@@ -11,7 +12,9 @@ export type Expression =
   | { op: 'not'; of: Expression }
   | { op: 'compare'; field: Field; by: Comparison; value: Literal }
   | { op: 'match'; field: Field; source: string; ignoresCase: boolean }
-  | { op: 'finding'; check: Check };
+  | { op: 'finding'; check: Check }
+  /** A finding of a whole step, of which the rollout is a part. */
+  | { op: 'signal'; check: SignalCheck };
 
 /** The expression as equivalent text, with no more brackets than necessary. */
 export function printExpression(expression: Expression): string {
@@ -26,12 +29,13 @@ export function printExpression(expression: Expression): string {
     case 'not':
       // `!~` is how people write it, and parses to the same expression.
       if (expression.of.op === 'match') return printMatch(expression.of, '!~');
-      return `!${bracketed(expression.of, expression.of.op !== 'not' && expression.of.op !== 'finding')}`;
+      return `!${bracketed(expression.of, !['not', 'finding', 'signal'].includes(expression.of.op))}`;
     case 'compare':
       return `${fieldName(expression.field)} ${expression.by} ${printLiteral(expression.value)}`;
     case 'match':
       return printMatch(expression, '~');
     case 'finding':
+    case 'signal':
       return `finding:${expression.check}`;
   }
 }

@@ -32,6 +32,8 @@ export interface IndexedFile {
   score(record: number): number | null | undefined;
   /** The measures of a record's group, NaN if unknown; null if the groups were not computed yet. */
   measures: ((record: number, name: string) => number) | null;
+  /** The findings of its step that a record is part of; null if the steps were not examined yet. */
+  signals: ReadonlyMap<number, readonly string[]> | null;
   /** Whether this user has read it; null if nothing keeps that. */
   isRead(record: number): boolean | null;
 }
@@ -92,6 +94,9 @@ function judgeColumns(term: FilterTerm, file: IndexedFile): (record: number) => 
     const found = Facts.finder(term.check);
     return (record) => (!columns.isLooked(record) ? ASK : found(columns.rows, record) ? YES : NO);
   }
+  if (term.op === 'signal')
+    return (record) =>
+      file.signals === null ? ASK : file.signals.get(record)?.includes(term.check) === true ? YES : NO;
   const read = knownValue(file, term.field);
   const holds = termTest(term);
   return (record) => {

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factAt } from '../../core/rollout/facts.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
-import { SIGNAL_CHECKS } from '../signal/signal-audit.ts';
+import { SIGNAL_NAMES } from '../signal/signal-audit.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { AGAIN_NAMES, checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
 import { QueryError } from './query-error.ts';
@@ -153,13 +153,10 @@ class Parser {
     this.#take();
     const name = this.#take();
     const check = name.kind === 'name' ? checkNamed(name.value) : null;
-    if (check === null && name.kind === 'name' && Object.hasOwn(SIGNAL_CHECKS, name.value))
-      throw new QueryError(
-        `${name.value} is found in a whole step, not in a rollout: \`rollout-viewer signal FILE --json\` lists its rollouts`,
-        name.at,
-      );
-    if (check === null) throw new QueryError(`there is no finding of this name: ${CHECKS.join(', ')}`, name.at);
-    return { op: 'finding', check };
+    if (check !== null) return { op: 'finding', check };
+    const ofStep = SIGNAL_NAMES.find((one) => name.kind === 'name' && one === name.value);
+    if (ofStep !== undefined) return { op: 'signal', check: ofStep };
+    throw new QueryError(`there is no finding of this name: ${[...CHECKS, ...SIGNAL_NAMES].join(', ')}`, name.at);
   }
 
   #literal(name: string, field: Field, by: Comparison): Literal {

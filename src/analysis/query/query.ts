@@ -17,6 +17,8 @@ export interface Query {
   asksKept: boolean;
   /** It uses values of the whole group. */
   asksGroups: boolean;
+  /** It uses findings of whole steps. */
+  asksSignals: boolean;
   /** It uses which rollouts this user has read. */
   asksRead: boolean;
   /** Never throws. */
@@ -24,7 +26,8 @@ export interface Query {
 }
 
 /** The parts of a record that a filter asks for. */
-type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> & Partial<Pick<Subject, 'again' | 'labels' | 'record'>>;
+type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> &
+  Partial<Pick<Subject, 'hasSignal' | 'again' | 'labels' | 'record'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
@@ -36,6 +39,7 @@ export function compileQuery(text: string): Query {
     cost: costOf(expression),
     asksKept: someField(expression, ({ type }) => type === 'again' || type === 'label'),
     asksGroups: someField(expression, ({ type }) => type === 'group'),
+    asksSignals: someTerm(expression, ({ op }) => op === 'signal'),
     asksRead: someField(expression, ({ type }) => type === 'read'),
     accepts: (subject) => verdict(subject) === YES,
   };
@@ -48,6 +52,7 @@ function judgeRecord(term: FilterTerm): (subject: Askable) => FilterVerdict {
 
 function recordTest(term: FilterTerm): (subject: Askable) => boolean {
   if (term.op === 'finding') return (subject) => subject.has(term.check);
+  if (term.op === 'signal') return (subject) => subject.hasSignal?.(term.check) === true;
   const { field } = term;
   const holds = termTest(term);
   if (!hasMany(field)) {
@@ -81,14 +86,17 @@ function manyValues({ again = [], labels = [], record }: Askable, field: FieldOf
     : labels.map((word) => labelValues(word, field.name)).filter((values) => values.length > 0);
 }
 
-function someField(expression: Expression, holds: (field: Field) => boolean): boolean {
+const someField = (expression: Expression, holds: (field: Field) => boolean): boolean =>
+  someTerm(expression, (term) => (term.op === 'compare' || term.op === 'match') && holds(term.field));
+
+function someTerm(expression: Expression, holds: (term: FilterTerm) => boolean): boolean {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return someField(expression.left, holds) || someField(expression.right, holds);
+      return someTerm(expression.left, holds) || someTerm(expression.right, holds);
     case 'not':
-      return someField(expression.of, holds);
+      return someTerm(expression.of, holds);
     default:
-      return expression.op !== 'finding' && holds(expression.field);
+      return holds(expression);
   }
 }

@@ -7,6 +7,7 @@ import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import type { Check } from '../../core/rollout/checks.ts';
 import { Facts, factRow } from '../../core/rollout/fact-row.ts';
 import { type RolloutFields, toolCallsOf } from '../../core/rollout/rollout.ts';
+import type { SignalCheck } from '../signal/signal-audit.ts';
 import type { RunAgain } from './again.ts';
 import { textOf } from './evaluator.ts';
 import type { Field, TextField } from './fields.ts';
@@ -103,6 +104,12 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     const { file, record } = this.#place;
     const { columns } = file.index;
     return columns.isLooked(record) ? Facts.finder(check)(columns.rows, record) : this.#facts.has(check);
+  }
+
+  /** Whether a finding of its whole step concerns it. */
+  hasSignal(check: SignalCheck): boolean {
+    const { file, record } = this.#place;
+    return file.signals?.get(record)?.includes(check) === true;
   }
 
   /** undefined if the record has no such value. */

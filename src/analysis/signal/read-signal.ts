@@ -2,6 +2,7 @@ import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
+import type { Rest } from '../rest.ts';
 import { inGroups, type SignalRow, signalRow } from './signal-row.ts';
 
 /** The place of a row of a step. */
@@ -22,12 +23,16 @@ export interface SignalStep {
 
 /**
  * The steps of a dump, each once, in order of completion. Several files may hold one step (one file per rank); only
- * steps that continue in a later file are kept in memory. Builds the files' indexes.
+ * steps that continue in a later file are kept in memory. Builds the files' indexes if nobody did.
  */
-export async function* readSignal(dump: Dump, filter: Query | null): AsyncGenerator<SignalStep> {
+export async function* readSignal(
+  dump: Dump,
+  filter: Query | null,
+  rest: Rest = () => undefined,
+): AsyncGenerator<SignalStep> {
   const lastFile = new Map<string, number>();
   for (const [at, file] of dump.files.entries()) {
-    await file.buildIndex(() => true);
+    if (file.state !== 'ready') await file.buildIndex(() => true);
     for (let record = 0; record < file.count; record++) lastFile.set(keyOf(file, record), at);
   }
   const open = new Map<string, SignalStep>();
@@ -36,6 +41,7 @@ export async function* readSignal(dump: Dump, filter: Query | null): AsyncGenera
       const key = keyOf(file, record);
       const step = open.get(key) ?? { stream: file.stream, step: file.stepOf(record), rows: [], leftOut: 0 };
       open.set(key, step);
+      await rest();
       const row = file.read(record);
       if (filter !== null && !filter.accepts(Subject.read(row))) continue;
       const signal = row.rollout === null ? null : signalRow(row.rollout, { file, record });

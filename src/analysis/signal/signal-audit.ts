@@ -18,6 +18,8 @@ export const SIGNAL_CHECKS = {
 } as const;
 
 export type SignalCheck = keyof typeof SIGNAL_CHECKS;
+
+export const SIGNAL_NAMES = Object.keys(SIGNAL_CHECKS) as readonly SignalCheck[];
 type SignalInput = (typeof SIGNAL_CHECKS)[SignalCheck]['of'];
 
 /** A finding about the signal of one row, or of a whole group. */

@@ -52,6 +52,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
       stream: request.stream,
       index: { length: () => bytes!, columns: { ...NO_COLUMNS, isLooked: () => isLookedAt(place, FACTS_AT), rows } },
       measures: null,
+      signals: null,
       isRead: () => (Number.isNaN(isRead!) ? null : isRead === 1),
       stepOf: () => (Number.isNaN(step!) ? null : step!),
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),

@@ -133,6 +133,7 @@ function textsOf({ roles, field, stream }: SearchRequest, line: ParsedLine, at: 
     stream,
     index: { length: () => 0, columns: NO_COLUMNS },
     measures: null,
+    signals: null,
     isRead: () => null,
     stepOf: () => line.rollout?.step ?? null,
     score: () => undefined,

@@ -64,6 +64,8 @@ export class DumpFile {
   readonly #numberOfName: number | null;
   /** A record's measures from the groups of the whole dump, by name; set by whoever computes all groups. */
   measures: ((record: number, name: string) => number) | null = null;
+  /** Findings of whole steps, for the records that they concern; set by whoever examined all steps. */
+  signals: ReadonlyMap<number, readonly string[]> | null = null;
   /** The rollouts that this user has read; null if that is not tracked. */
   reads: ReadMarks | null = null;
   state: 'waiting' | 'indexing' | 'ready' | 'failed' | 'gone' = 'waiting';

@@ -5,6 +5,7 @@ import { readSignal } from '../../analysis/signal/read-signal.ts';
 import {
   auditSignal,
   SIGNAL_CHECKS,
+  SIGNAL_NAMES,
   type SignalCheck,
   type SignalFinding,
 } from '../../analysis/signal/signal-audit.ts';
@@ -130,8 +131,6 @@ interface LostSignal {
   unobserved: Record<SignalCheck, number>;
   rows: number;
 }
-
-const SIGNAL_NAMES = Object.keys(SIGNAL_CHECKS) as SignalCheck[];
 
 /** `signal` is any of these checks except `no_signal`, which is ordinary; `signal:error` the certain ones, `signal:NAME` one of them. */
 const isOfSignal = (text: string): boolean => /^\s*signal\s*(?::|$)/.test(text);

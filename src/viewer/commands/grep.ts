@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readFactRows } from '../../analysis/facts/fact-rows.ts';
+import { layWhole } from '../../analysis/facts/fact-rows.ts';
 import { accepter } from '../../analysis/facts/passing.ts';
 import { type SearchFor, searchDump, type TextHit } from '../../analysis/search/search-thread.ts';
 import { matcher } from '../../analysis/text-search.ts';
@@ -63,7 +63,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
   const told = new Set<DumpFile>();
   let printed = 0;
   try {
-    if (filter?.asksGroups) await readFactRows(dump, null);
+    await layWhole(dump, filter);
     for await (const { file, from, count, found, isLost } of searchDump(dump, wanted)) {
       if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
       told.add(file);

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { type Agreement, agreementOf, pairwise } from '../../analysis/agreement.ts';
+import { layWhole } from '../../analysis/facts/fact-rows.ts';
 import { Subject } from '../../analysis/query/subject.ts';
 import { type LabelledRollout, labelsReport } from '../../analysis/report/labels.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
@@ -47,6 +48,7 @@ async function labels(path: string, flags: LabelsFlags): Promise<number> {
   const journal = await journalOf(path, flags.journal);
   try {
     const kept = keptIn([journal]);
+    await layWhole(dump, filter);
     const rows = (await labelled(dump, journal)).filter(
       ({ place }) => filter === null || filter.accepts(Subject.of(place, kept)),
     );

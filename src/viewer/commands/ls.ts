@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
-import { readFactRows } from '../../analysis/facts/fact-rows.ts';
+import { layWhole, readFactRows } from '../../analysis/facts/fact-rows.ts';
 import { passing } from '../../analysis/facts/passing.ts';
 import { fieldCost } from '../../analysis/query/fields.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
@@ -94,6 +94,10 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     throw new UsageError('--notify reports steps as they become complete: it needs --follow');
   if (order !== null && (stream !== null || options.follow))
     throw new UsageError('--sort needs all rollouts at once: it goes neither with --follow nor with a stream');
+  if (filter?.asksSignals && (stream !== null || options.follow))
+    throw new UsageError(
+      '--filter: a finding of a whole step is known once the step is complete; --follow cannot wait for it',
+    );
   const following = {
     ...options,
     notify,
@@ -112,8 +116,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const dump = Dump.open(paths, await dumpOptions(options, options.tokenizer));
   for (const notice of dump.notices) say(notice);
   for (const { folder, causes } of new Unmade().of(dump.files)) say(`${folder}: ${failedText(causes)}`);
-  // A rollout's group measures need all the other rollouts.
-  if (filter?.asksGroups === true || order?.field.type === 'group') await readFactRows(dump, null);
+  if (order?.field.type === 'group') await readFactRows(dump, null);
+  await layWhole(dump, filter);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const labels = await rowLabels(paths[0]!, options.journal);

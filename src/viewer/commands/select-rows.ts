@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { readFactRows } from '../../analysis/facts/fact-rows.ts';
+import { layWhole } from '../../analysis/facts/fact-rows.ts';
 import { passing } from '../../analysis/facts/passing.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
 import type { Query } from '../../analysis/query/query.ts';
@@ -54,11 +54,6 @@ const isFile = (path: string): boolean => path !== '' && (statSync(path, { throw
 /** The path part of an argument. */
 export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
-/** A rollout's group measures need all the other rollouts. */
-async function layGroups(dump: Dump, filter: Query | null): Promise<void> {
-  if (filter?.asksGroups === true) await readFactRows(dump, null);
-}
-
 async function* one(
   arg: string,
   dumps: Map<string, Dump>,
@@ -72,7 +67,7 @@ async function* one(
   try {
     const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
     dumps.set(place.path, dump);
-    await layGroups(dump, filter);
+    await layWhole(dump, filter);
     row = await findRow(dump, place);
   } catch (error) {
     if (missing === undefined || !(error instanceof UsageError)) throw error;
@@ -90,7 +85,7 @@ async function* all(
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
   try {
-    await layGroups(dump, filter);
+    await layWhole(dump, filter);
     for (const file of dump.files) {
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { layWhole } from '../../analysis/facts/fact-rows.ts';
 import { fewOfEach, type SignalOfStep, signalJson, signalReport } from '../../analysis/report/signal.ts';
 import { lessonOf } from '../../analysis/signal/lesson.ts';
 import { readSignal, type SignalStep } from '../../analysis/signal/read-signal.ts';
@@ -37,6 +38,7 @@ async function signal(paths: readonly string[], options: SignalOptions): Promise
   for (const notice of dump.notices) say(notice);
   let rollouts = 0;
   try {
+    await layWhole(dump, filter);
     for await (const step of readSignal(dump, filter)) {
       if (step.rows.length === 0) continue;
       rollouts += step.rows.length;

@@ -1,6 +1,7 @@
 import { layMeasures } from '../../../analysis/facts/fact-table.ts';
 import type { KeptLookup } from '../../../analysis/query/kept.ts';
 import type { SortValue } from '../../../analysis/query/sort.ts';
+import { laySignals } from '../../../analysis/signal/lay-signals.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
@@ -176,7 +177,7 @@ export class FilteredRows {
     this.#isRunning = true;
     let isReading = false;
     let hasNews = false;
-    if (this.#filter.asksGroups) await this.#layGroups();
+    if (this.#filter.asksGroups || this.#filter.asksSignals) await this.#layWhole();
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
       this.#sliceStart = performance.now();
@@ -212,18 +213,27 @@ export class FilteredRows {
     if (hasNews || !wasWhole) this.#show();
   }
 
-  /** A group's measures are known once all of its rollouts are. */
-  async #layGroups(): Promise<void> {
+  /** What holds for a group or step is known once all of its rollouts are. */
+  async #layWhole(): Promise<void> {
     this.#changed();
     this.#isWaiting = true;
+    const rollouts = this.#dump.files.reduce((sum, file) => sum + file.count, 0);
     await this.#dump.whenLooked();
+    if (this.#filter.asksGroups && !this.#isClosed) layMeasures(this.#dump);
+    if (this.#filter.asksSignals && rollouts !== this.#grouped)
+      await laySignals(this.#dump, () => (this.#isClosed ? undefined : this.#pause()));
     this.#isWaiting = false;
     if (this.#isClosed) return;
-    layMeasures(this.#dump);
-    // One more rollout changes the measures of all in its group.
-    const rollouts = this.#dump.files.reduce((sum, file) => sum + file.count, 0);
+    // One more rollout changes what holds for all in its group.
     if (rollouts !== this.#grouped) for (const part of [...this.#parts.values()]) this.#forget(part);
     this.#grouped = rollouts;
+  }
+
+  /** Lets pending keys be handled. */
+  async #pause(): Promise<void> {
+    if (performance.now() - this.#sliceStart < SLICE_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#sliceStart = performance.now();
   }
 
   /** Lets pending keys be handled and the screen be drawn. */

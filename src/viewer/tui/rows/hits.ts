@@ -1,4 +1,4 @@
-import { layMeasures } from '../../../analysis/facts/fact-table.ts';
+import { layWhole } from '../../../analysis/facts/fact-rows.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import { compileQuery } from '../../../analysis/query/query.ts';
 import { Subject } from '../../../analysis/query/subject.ts';
@@ -95,10 +95,8 @@ export class Hits {
     try {
       const query = filter === '' ? null : compileQuery(filter);
       const kept = query?.asksKept === true ? await this.#kept() : undefined;
-      if (query?.asksGroups === true) {
-        await this.#dump.whenLooked();
-        layMeasures(this.#dump);
-      }
+      if (query?.asksGroups === true || query?.asksSignals === true) await this.#dump.whenLooked();
+      if (query !== null) await layWhole(this.#dump, query);
       const wanted = { pattern, roles, field, context: CONTEXT, most: MOST_IN_ROLLOUT };
       for await (const part of searchDump(this.#dump, wanted)) {
         if (!search.isWanted || found.isFull) return;

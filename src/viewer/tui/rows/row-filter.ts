@@ -85,6 +85,11 @@ export class RowFilter {
     return this.#query?.asksGroups === true || this.#order?.field.type === 'group';
   }
 
+  /** It depends on what all rollouts of a step show together. */
+  get asksSignals(): boolean {
+    return this.#query?.asksSignals === true;
+  }
+
   /** undefined if the columns cannot decide, or not yet. */
   atOnce(place: Place): RowAnswer | undefined {
     // A file may have lost the record since the request.
@@ -121,8 +126,9 @@ export class RowFilter {
 
   /** @param isIn whether they are known to be in the list @returns null when the program ends */
   async read(file: DumpFile, records: readonly number[], isIn = false): Promise<RowAnswer[] | null> {
-    if (this.#query?.asksKept && !isIn) {
-      // Threads have no access to the journal.
+    const isOfMany = (this.#query?.asksGroups || this.#query?.asksSignals) && this.#query.cost === 'record';
+    if ((this.#query?.asksKept || isOfMany) && !isIn) {
+      // Threads have no access to the journal, nor to the other rollouts of a group or step.
       const kept = await this.#kept();
       return records.map((record) => this.#judge({ file, record }, here({ file, record }), kept));
     }
