@@ -302,6 +302,7 @@ describe('launch arguments as verl takes them', () => {
     [['actor_rollout_ref.rollout.n=many'], 'n: expected a whole number'],
     [['nothing.of.the.kind=1'], 'nothing'],
     [['data.seed=[1'], "'data.seed=[1'"],
+    [['algorithm.adv_estimator=nosuch'], /verl has no nosuch: gae, grpo/],
   ])('that are wrong are quoted: %s', (overrides, message) => {
     expect(() => read(overrides)).toThrow(message);
   });

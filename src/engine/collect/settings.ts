@@ -6,7 +6,7 @@ import type { SamplingParams } from '../model/model.ts';
 import type { Limits } from '../request/limits.ts';
 import type { VerlVersion } from '../request/rules.ts';
 import { SETTINGS, type Setting, settingProblem } from './setting-list.ts';
-import { readVerlConfig } from './verl-config.ts';
+import { readVerlConfig, VERL_ESTIMATORS } from './verl-config.ts';
 import { withOverrides } from './verl-overrides.ts';
 
 const typed = (setting: Setting): z.ZodType =>
@@ -100,7 +100,12 @@ export function settingsOfOverrides(overrides: readonly string[], say: (message:
 }
 
 function settingsOfVerl(tree: Record<string, unknown>, where: string, say: (message: string) => void): Settings {
-  const { settings, ignored, unresolved } = readVerlConfig(tree) ?? { settings: tree, ignored: [], unresolved: [] };
+  const read = readVerlConfig(tree);
+  const { settings, ignored, unresolved } = read ?? { settings: tree, ignored: [], unresolved: [] };
+  if (read?.unknownEstimator)
+    throw new Error(
+      `${where}: algorithm.adv_estimator: verl has no ${read.unknownEstimator}: ${VERL_ESTIMATORS.join(', ')}; one of your own needs its external_lib`,
+    );
   if (unresolved.length > 0) say(`${where}: not resolved: ${unresolved.join(', ')}`);
   if (ignored.length > 0) say(`${where}: without a meaning here: ${ignored.join(', ')}`);
   return checked(settings, (place) => `${where}: ${place}`);

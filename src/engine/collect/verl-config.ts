@@ -56,6 +56,8 @@ export interface VerlConfig {
   settings: Record<string, unknown>;
   /** Ignored keys, reported at the highest level below which everything is ignored. */
   ignored: string[];
+  /** An `adv_estimator` that verl does not have; null if there is none, or a library may add it. */
+  unknownEstimator: string | null;
   /** References that cannot be resolved in this file. */
   unresolved: string[];
 }
@@ -85,7 +87,32 @@ export function readVerlConfig(value: unknown): VerlConfig | null {
   );
   for (const key of own) settings[key] ??= value[key];
   const known = new Set([...PLACES.map(([path]) => path), ...own]);
-  return { settings, ignored: ignoredOf(tree, '', known), unresolved };
+  return { settings, ignored: ignoredOf(tree, '', known), unknownEstimator: unknownEstimator(tree), unresolved };
+}
+
+/** The estimators that verl registers itself. */
+export const VERL_ESTIMATORS: readonly string[] = [
+  'gae',
+  'grpo',
+  'grpo_passk',
+  'grpo_vectorized',
+  'gdpo',
+  'gpg',
+  'opo',
+  'optimal_token_baseline',
+  'reinforce_plus_plus',
+  'reinforce_plus_plus_baseline',
+  'remax',
+  'rloo',
+  'rloo_vectorized',
+  'tir_optimal_token_baseline',
+];
+
+function unknownEstimator(tree: Tree): string | null {
+  const name = resolve(at(tree, 'algorithm.adv_estimator'), tree);
+  const library = at(tree, 'actor_rollout_ref.model.external_lib') ?? at(tree, 'critic.model.external_lib');
+  if (typeof name !== 'string' || VERL_ESTIMATORS.includes(name.toLowerCase())) return null;
+  return library === undefined || library === null ? name : null;
 }
 
 /** This program's keys may appear beside verl's sections. */
