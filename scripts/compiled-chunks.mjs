@@ -23,6 +23,20 @@ export async function compiledChunks(root, { outputs }, first, banner) {
   await Promise.all(large.map((path) => compiledChunk(resolve(root, path), outputs[path], banner)));
 }
 
+/**
+ * V8 takes one byte a character. esbuild escapes all others but those in patterns and in raw templates, which hold patterns too; there the
+ * escape means the same.
+ */
+function asciiOf(script, path) {
+  const escaped = script.replace(
+    /(?<!\\)[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  const left = /.{0,40}[^\0-\x7f]/.exec(escaped);
+  if (left !== null) throw new Error(`${path}: a character that no escape stands for: ${left[0]}`);
+  return escaped;
+}
+
 async function compiledChunk(path, { imports, exports }, banner) {
   const text = readFileSync(path, 'utf8');
   if (!text.startsWith(banner)) throw new Error(`${path} does not begin with the banner`);
@@ -35,7 +49,7 @@ async function compiledChunk(path, { imports, exports }, banner) {
   });
   // Node loses the loader of a script that it did not compile itself.
   const body = code.replace(/\bimport\((?=")/g, '__import(');
-  const script = `(function(exports,require,module,__url,__import){${body}\n})`;
+  const script = asciiOf(`(function(exports,require,module,__url,__import){${body}\n})`, path);
   const id = createHash('sha256').update(script).digest('hex').slice(0, 16);
   writeFileSync(path.replace(/\.js$/, '.cjs'), script);
   const files = [

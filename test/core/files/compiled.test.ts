@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const program = join(import.meta.dirname, '../../../dist/rollout-viewer.js');
@@ -33,6 +33,13 @@ function cache(): { start(): string; folder: string; files(): string[] } {
 }
 
 const first = cache().start();
+
+it('scripts are ASCII, since they are read with a byte a character', () => {
+  const scripts = readdirSync(dirname(program)).filter((name) => name.endsWith('.cjs'));
+  expect(scripts.length).toBeGreaterThan(0);
+  for (const name of scripts)
+    expect([name, /[^\0-\x7f]/.test(readFileSync(join(dirname(program), name), 'utf8'))]).toEqual([name, false]);
+});
 
 describe('what is kept of compiling the program', () => {
   it('is written once, for this user alone, and changes no answer', () => {
