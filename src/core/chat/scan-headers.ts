@@ -83,6 +83,35 @@ export function scanHeaders(shape: Shape, text: string, from: number, to: number
   return headers;
 }
 
+/**
+ * A reply of which only the header remains, between what the model wrote and what it was answered: both headers are one.
+ * Only where special tokens are gone; there they may be words, so the border is inferred.
+ */
+export function withoutEmptyReplies(headers: readonly Header[], text: string, from: number): Header[] {
+  const kept: Header[] = [];
+  for (const header of headers) {
+    const empty = kept.at(-1);
+    const before = kept.at(-2);
+    const isAfterReply = before === undefined || before.role === 'assistant';
+    const isEmpty =
+      empty?.role === 'assistant' &&
+      (header.role === 'tool' || header.role === 'user') &&
+      text.slice(empty.bodyStart, header.start).trim() === '' &&
+      text.slice(before?.bodyStart ?? from, empty.start).trim() !== '';
+    if (!isEmpty || !isAfterReply) {
+      kept.push(header);
+      continue;
+    }
+    const { rule, role, bodyStart } = header;
+    const weight = role === 'tool' ? { weight: CERTAINLY } : {};
+    kept.splice(-1, 1, { ...empty, role, bodyStart, rule: { ...rule, weak: true, ...weight } });
+  }
+  return kept;
+}
+
+/** The weight of a header that nothing but a result explains. */
+const CERTAINLY = 5;
+
 const NOWHERE: readonly number[] = [];
 
 /**

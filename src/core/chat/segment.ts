@@ -3,7 +3,7 @@ import type { ChatTurn, TurnPiece } from './chat-turn.ts';
 import { addPiece } from './chat-turn.ts';
 import { splitInlineResults } from './inline-results.ts';
 import { isWrapped, type Reading, readZone } from './readings.ts';
-import { endBefore, type Header, resultBefore, scanHeaders } from './scan-headers.ts';
+import { endBefore, type Header, resultBefore, scanHeaders, withoutEmptyReplies } from './scan-headers.ts';
 import { type ChatTemplate, type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 import { TEMPLATES } from './templates/index.ts';
 import { unmarkedTurns } from './unmarked.ts';
@@ -170,7 +170,8 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
     );
     if (next !== null) placed.push(placedOf(next, 'marked'));
   }
-  const headers = scanHeaders(shape, text, boundary, text.length);
+  const scanned = scanHeaders(shape, text, boundary, text.length);
+  const headers = shape.special === true ? scanned : withoutEmptyReplies(scanned, text, boundary);
   // The response is the model's from its start: after the generation prompt, or after a reply that the prompt begins.
   const again = headers[0]?.role === 'assistant' && headers[0].start === boundary ? headers.shift()! : null;
   const open = placed.at(-1)!;

@@ -326,6 +326,22 @@ describe('stripped text', () => {
       ]);
   });
 
+  test('a header between a call and its result is no word of the model', () => {
+    const call = '<tool_call>\n{"name": "calc", "arguments": {}}\n</tool_call>';
+    const turns = (response: string) =>
+      turnsOf('user\nq\nassistant\n', response)
+        .slice(1)
+        .map(({ role, confidence, content }) => [role, confidence, content.length]);
+    const result = 'user\n<tool_response>\n1\n</tool_response>\nassistant\nSo.';
+    expect(turns(`${call}\nassistant\n${result}`)).toEqual([
+      ['assistant', 'inferred', call.length],
+      ['tool', 'inferred', 1],
+      ['assistant', 'inferred', 3],
+    ]);
+    expect(turns(`${call}\n${result}`).map(([, confidence]) => confidence)).toEqual(['marked', 'marked', 'marked']);
+    expect(turns(`${call}\nassistant\nuser`)[0]).toEqual(['assistant', 'marked', call.length]);
+  });
+
   test('a template that the user names is taken as it is; plain means that there is none', () => {
     const turns = (name: string) => segmentChat('Question: 1+1?\nAnswer:', ' 2', { name }).turns;
     expect(turns('plain').map(({ role, confidence }) => [role, confidence])).toEqual([
