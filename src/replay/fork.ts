@@ -35,6 +35,7 @@ import { missingTools } from './missing-tools.ts';
 import { primedTools } from './primed-tools.ts';
 import { recordedTokens } from './recorded-tokens.ts';
 import { dataSourceOf, extraInfoOf, turnCount } from './reward-task.ts';
+import type { WorldEnd, WorldTools } from './worlds/world-tools.ts';
 
 export interface ForkOptions {
   row: DumpRecord;
@@ -42,6 +43,8 @@ export interface ForkOptions {
   turn: number;
   model: Model;
   tools: readonly Tool[];
+  /** The tools that work in the rollout's container. */
+  world?: WorldTools | undefined;
   rewards: RewardRouter;
   /** Branches. */
   n?: number;
@@ -75,6 +78,8 @@ export interface Branch {
   error: string | null;
   seconds: number;
   prefix: PrefixOrigin;
+  /** What its tools changed in the container; null if it used none. */
+  world: WorldEnd | null;
   /** The start of a turn that the model did not finish; null if all are finished. */
   partial: string | null;
 }
@@ -108,8 +113,11 @@ export async function* forkRollout(options: ForkOptions): AsyncGenerator<Branch>
 async function runBranch(options: ForkOptions, record: string, branch: number, place: number): Promise<Branch> {
   const { row, model, sampling, limits, signal, onEvent, edits } = options;
   const rollout = row.rollout!;
-  const missing = missingTools(rollout.toolSchemas, options.tools);
-  const tools = [...options.tools, ...missing];
+  const own = new Set(options.world?.tools.map(({ name }) => name));
+  const here = [...options.tools.filter(({ name }) => !own.has(name)), ...(options.world?.tools ?? [])];
+  const missing = missingTools(rollout.toolSchemas, here);
+  const tools = [...here, ...missing];
+  const uid = options.uids?.[place] ?? branchUid(record);
   const made = forkPrefix(rollout, options.turn, { offersTools: tools.length > 0, ...(edits && { edits }) });
   const { messages, turn } = made;
   const { tokenizer } = options;
@@ -138,6 +146,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const request = await new RolloutRequest({
     model,
     messages,
+    requestId: uid,
     tools: primedTools(tools, rollout, turn),
     toolsKwargs: kwargsOf(rollout, tools),
     ...(sampling ? { sampling: seed === undefined ? sampling : { ...sampling, seed: seed + place } } : {}),
@@ -161,7 +170,6 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     ...{ locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 },
     ...{ prefix: prefix as unknown as JsonObject, partial: cut },
   };
-  const uid = options.uids?.[place] ?? branchUid(record);
   const line = { ...rolloutRecord(request, context), uid, fork };
   const turns = parseLine(printJson(line), { validation: false }).rollout?.turns ?? [];
   const entry = {
@@ -190,6 +198,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     error: request.error,
     seconds: request.duration,
     prefix,
+    world: options.world?.endOf(uid) ?? null,
     partial: cut,
   };
 }

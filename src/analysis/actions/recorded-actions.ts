@@ -19,7 +19,7 @@ const BY_NAME = new Map<string, KnownTool[]>();
 for (const tool of TOOLS) for (const name of tool.names) BY_NAME.set(name, [...(BY_NAME.get(name) ?? []), tool]);
 
 /** The action that a call asks for. */
-function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, use?: ToolUse): CallAction {
+export function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, use?: ToolUse): CallAction {
   const name = call.name ?? '';
   if (call.error !== null) return { kind: 'none', reason: `the call could not be read: ${call.error}` };
   if (typeof call.arguments === 'string' && BY_NAME.get(name)?.some(({ agent }) => agent === 'Codex'))

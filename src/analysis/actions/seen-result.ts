@@ -1,4 +1,5 @@
 import { parseJson } from '../../core/json/parse.ts';
+import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
 
 /** A run, as far as its recorded result shows it. */
@@ -90,4 +91,61 @@ export function seenResult(text: string): SeenResult {
     if (seen !== null) return seen;
   }
   return { output: text, exit: null, isExact: text.endsWith('\n') };
+}
+
+/** What a command printed and how it ended, for `framedLike`. */
+export interface CommandEnd {
+  stdout: string;
+  stderr: string;
+  exit: number | null;
+  seconds: number;
+}
+
+/**
+ * The result of a command in the words of an agent's recorded one; without an example, as the output and then, if it failed, the status.
+ * @param example of a command whose status it tells, if the agent ever does
+ */
+export function framedLike(example: string | null, { stdout, stderr, exit, seconds }: CommandEnd): string {
+  const output = stdout + stderr;
+  const status = exit ?? -1;
+  const between = output === '' || output.endsWith('\n') ? '' : '\n';
+  if (example?.startsWith('<returncode>'))
+    return `<returncode>${status}</returncode>\n<output>\n${output}${between}</output>`;
+  if (example !== null && /^Exit code: -?\d+\nWall time:/.test(example))
+    return `Exit code: ${status}\nWall time: ${seconds.toFixed(1)} seconds\nOutput:\n${output}`;
+  if (example?.startsWith('{') && seenResult(example).exit !== null) {
+    const value = parseJson(example);
+    if (isJsonObject(value)) {
+      const made = filled(value, { stdout, stderr, exit: status, seconds });
+      return /^\{"[^"]*": /.test(example) ? spaced(printJson(made, 1)) : printJson(made);
+    }
+  }
+  if (example !== null && /^(?:<error>)?Exit code \d+/.test(example))
+    return status === 0 ? output.replace(/\n+$/, '') : `Exit code ${status}\n${output.replace(/\n+$/, '')}`;
+  const footer =
+    /\n?\[(?:The command completed with exit code|Command finished with exit code|exit(?: code)?) -?\d+(?:\]|[^\n]*)/.exec(
+      example ?? '',
+    )?.[0];
+  if (footer !== undefined) return `${output.replace(/\n$/, '')}${footer.replace(/ -?\d+(?=\]|\.)/, ` ${status}`)}`;
+  return example === null && status !== 0 ? `${output}${between}[exit ${status}]` : output;
+}
+
+/** JSON on one line, as Python writes it. A line break in indented JSON is never part of a text. */
+const spaced = (text: string): string =>
+  text
+    .replace(/([{[])\n\s*/g, '$1')
+    .replace(/\n\s*([}\]])/g, '$1')
+    .replace(/\n\s*/g, ' ');
+
+/** A recorded result with another command's values under its keys. */
+function filled(value: JsonObject, end: CommandEnd): JsonObject {
+  const next: JsonObject = {};
+  for (const [key, old] of Object.entries(value))
+    if (key === 'exit_code' || key === 'returncode') next[key] = end.exit;
+    else if (key === 'duration_seconds') next[key] = Number(end.seconds.toFixed(1));
+    else if (key === 'output') next[key] = end.stdout + end.stderr;
+    else if (key === 'stdout') next[key] = 'stderr' in value ? end.stdout : end.stdout + end.stderr;
+    else if (key === 'stderr') next[key] = end.stderr;
+    else next[key] = isJsonObject(old) ? filled(old, end) : old;
+  return next;
 }

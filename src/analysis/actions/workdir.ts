@@ -14,17 +14,23 @@ export interface FoundDirectory {
 
 /** The directory in which a rollout's commands began; null if nothing shows it. @param json the record, if at hand */
 export function workdirOf(
-  rollout: Pick<Rollout, 'extras' | 'turns'>,
+  rollout: Pick<Rollout, 'extras' | 'turns'> & { toolSchemas?: Rollout['toolSchemas'] },
   actions: readonly RecordedAction[],
   json: JsonValue | undefined,
 ): FoundDirectory | null {
-  const { extras, turns } = rollout;
+  const { extras, turns, toolSchemas = [] } = rollout;
   for (const [why, value] of placesIn(extras, argumentsOf(json ?? null)))
     if (typeof value === 'string' && value.startsWith('/'))
       return { path: posix.normalize(value), how: 'recorded', why };
   for (const { action } of actions)
     if (action.kind === 'shell' && action.workdir?.startsWith('/'))
       return { path: posix.normalize(action.workdir), how: 'recorded', why: 'workdir of a call' };
+  for (const schema of toolSchemas) {
+    const { name, description } = argumentsOf(argumentsOf(schema).function);
+    const dir = /\bCommands begin in (\/\S*?)\.?(?:\s|$)/.exec(String(description ?? ''))?.[1];
+    if (dir !== undefined)
+      return { path: posix.normalize(dir), how: 'recorded', why: `the description of ${String(name)} names it` };
+  }
   for (const { role, text } of turns.slice(0, 4)) {
     if (role === 'assistant') break;
     const match =

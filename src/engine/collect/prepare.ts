@@ -18,6 +18,7 @@ import { type OverlongBuffer, overlongBuffer, type RewardRouter, rewardRouter } 
 import { RolloutSessions } from '../session/session-world.ts';
 import { templateSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { ToolBox } from '../tools/tool-box.ts';
 import type { CollectorOptions } from './collector.ts';
 import type { OwnParts } from './open-own.ts';
 import { worldsOf } from './open-worlds.ts';
@@ -44,11 +45,13 @@ export interface SetupOptions {
   attempts?: { model: number; backoffMs: number } | undefined;
   /** Runs code in place of the sandboxes that the tool file names. */
   runCode?: Run | undefined;
+  /** Tools beside those of the tool file. */
+  toolBox?: ToolBox | undefined;
 }
 
 /** @throws SetupError naming the setting and what to do */
 export async function prepareRun(
-  { settings, apiKey, attempts, runCode }: SetupOptions,
+  { settings, apiKey, attempts, runCode, toolBox }: SetupOptions,
   own: OwnParts,
 ): Promise<RunSetup> {
   const { model_url, model: name, out } = settings;
@@ -68,7 +71,7 @@ export async function prepareRun(
     });
     const { model_requests: most } = settings;
     const model = most === undefined ? server : limitedModel(server, limiterNamed(`model ${model_url}`, most));
-    const { tools } = own;
+    const tools = allTools(own.tools, toolBox);
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
     const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });
     const { users } = own;
@@ -95,11 +98,18 @@ export async function prepareRun(
       window,
       worlds,
       overlong: overlongBuffer(settings.overlong_buffer, longest),
-      fingerprint: fingerprintOf(settings, tools, tokenizer),
+      fingerprint: fingerprintOf(settings, tools, tokenizer, toolBox?.key),
     };
   } catch (error) {
     throw new SetupError(errorMessage(error));
   }
+}
+
+/** @throws Error for two tools of one name */
+function allTools(own: readonly Tool[], box: ToolBox | undefined): readonly Tool[] {
+  const twice = box?.tools.find(({ name }) => own.some((one) => one.name === name));
+  if (twice !== undefined) throw new Error(`--tools: '${twice.name}' is a tool of the image, too: rename one of them`);
+  return box === undefined ? own : [...own, ...box.tools];
 }
 
 /** Default limit on assistant turns of a session: one that never ends would fill the window. */
@@ -151,6 +161,7 @@ function fingerprintOf(
   settings: Settings,
   tools: readonly Tool[],
   tokenizer: ChatTokenizer | undefined,
+  container: string | undefined,
 ): RunFingerprint {
   const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
     settings;
@@ -188,5 +199,6 @@ function fingerprintOf(
     session_stop,
     tools: tools.length > 0 ? settingsHash(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,
     template: tokenizer?.templateHash,
+    container,
   });
 }

@@ -9,6 +9,7 @@ import { ruleOf } from '../common/faults.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import type { OwnEntry } from '../own/own-files.ts';
 import { wireSchema } from '../tools/schema.ts';
+import type { ToolBox } from '../tools/tool-box.ts';
 import { checkTasks, validTasks } from './check-tasks.ts';
 import { openCodeRunner } from './code-runner.ts';
 import {
@@ -57,6 +58,8 @@ export interface CollectionOptions {
   attempts?: { model: number; backoffMs: number } | undefined;
   /** Runs code in place of the sandboxes that the tool file names. */
   runCode?: Run | undefined;
+  /** Tools beside those of the tool file; the caller closes them. */
+  toolBox?: ToolBox | undefined;
   signal?: AbortSignal | undefined;
   /** Readable messages: bad tasks, failures, warnings. */
   say: (message: string) => void;

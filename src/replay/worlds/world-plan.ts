@@ -53,19 +53,10 @@ export function planRollout(
   const actions = recordedActions(rollout, wishes.tools);
   const config = configOf(rollout.extras);
   const { shell, why, merged } = shellOf(actions, rollout, wishes);
-  const found = workdirOf(rollout, actions, json);
-  const workdir: FoundDirectory =
-    wishes.workdir !== undefined
-      ? { path: wishes.workdir, how: 'recorded', why: '--workdir' }
-      : (found ?? {
-          path: image.workdir ?? '/',
-          how: 'inferred',
-          why: image.workdir === null ? 'nothing names another' : 'the image names it',
-        });
   const events = eventsOf(json);
   return {
     actions,
-    workdir,
+    workdir: startOf(image, wishes.workdir, workdirOf(rollout, actions, json)),
     env: { ...ENV, ...image.env, ...config.env, ...wishes.env },
     shell,
     whyShell: why,
@@ -75,6 +66,29 @@ export function planRollout(
     exits: exitsOf(events.list, rollout),
   };
 }
+
+/** The directory that commands begin in: as a person says, as the record does, or as the image does. */
+const startOf = (image: WorldImage, wish: string | undefined, found: FoundDirectory | null): FoundDirectory =>
+  wish !== undefined
+    ? { path: wish, how: 'recorded', why: '--workdir' }
+    : (found ?? {
+        path: image.workdir ?? '/',
+        how: 'inferred',
+        why: image.workdir === null ? 'nothing names another' : 'the image names it',
+      });
+
+/** How the tools of a new rollout run, of which nothing is recorded. */
+export const newPlan = (image: WorldImage, { workdir, env, shell, timeLimit }: WorldWishes): RolloutPlan => ({
+  actions: [],
+  workdir: startOf(image, workdir, null),
+  env: { ...ENV, ...image.env, ...env },
+  shell: shell ?? 'persistent',
+  whyShell: shell === undefined ? 'as usual' : 'as asked',
+  timeLimit: timeLimit ?? TIME_LIMIT,
+  hostname: null,
+  merged: true,
+  exits: new Map(),
+});
 
 const objectAt = (value: JsonValue | undefined, ...way: readonly string[]): JsonObject => {
   let here: JsonValue | undefined = value;

@@ -33,7 +33,7 @@ const linked = (path: string, name: string): string => `ln -sfn ${shellQuoted(pa
 const mountHost = (layers: readonly string[]): string => `${layers.length === 0 ? '' : copyLayers(layers)}
 for d in /*; do
 n=\${d#/}
-if [ -h "$d" ]; then ln -s "$(readlink "$d")" "root/$n"
+if [ -h "$d" ]; then [ -h "root/$n" ] || ln -s "$(readlink "$d")" "root/$n"
 elif [ -d "$d" ]; then
   mkdir -p "root/$n" "up/$n" "work/$n"; chmod --reference="$d" "up/$n"
   l=; for k in ${layers.map((_, i) => i).join(' ')}; do [ -d "part/$k/$n" ] && l="$l\${l:+:}part/$k/$n"; done

@@ -42,6 +42,7 @@ export class LiveWorld {
   #child: ChildProcess | null = null;
   #streams: { in: Writable; out: MarkedStream; err: MarkedStream; status: MarkedStream } | null = null;
   #captured: string | undefined;
+  #isStopped = false;
   /** The pending answer of a command that ran too long. */
   #late: Promise<unknown> | null = null;
   /** The directory where the next command starts. */
@@ -159,6 +160,14 @@ export class LiveWorld {
     return init === undefined ? null : namesIn(`/proc/${init}/root${path}`);
   }
 
+  /** Ends it at once, also in the middle of a command, whose answer then never comes: `run` throws. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const streams = Object.values(this.#streams ?? {});
+    await this.close();
+    for (const one of streams) if (one instanceof MarkedStream) one.end();
+  }
+
   async close(): Promise<void> {
     const child = this.#child;
     const guard = this.#guard;
@@ -180,6 +189,7 @@ export class LiveWorld {
   }
 
   async #start(): Promise<void> {
+    if (this.#isStopped) throw new Error('it was stopped');
     const { folder, shell, workdir } = this.#plan;
     const guard = new WorldGuard(this.#limits);
     const child = launchWorld(this.#plan, guard, false);

@@ -1,11 +1,12 @@
 import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../../engine/collect/setting-list.ts';
 import type { RewardFlags } from './reward-flags.ts';
 import type { SandboxFlags } from './sandbox-flags.ts';
+import type { WorldFlags } from './world-flags.ts';
 
 /** The settings of a branch. */
 export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
 
-export interface ForkFlags extends SandboxFlags, RewardFlags {
+export interface ForkFlags extends SandboxFlags, RewardFlags, Omit<WorldFlags, 'tool'> {
   turn?: number;
   modelUrl: string;
   model?: string;

@@ -1,4 +1,5 @@
 import { Dump } from '../../core/dump/dump.ts';
+import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { modelUrlProblem } from '../../core/http/model-url.ts';
@@ -6,7 +7,7 @@ import { reachModel } from '../../core/http/reach.ts';
 import { printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { formatCount, plural } from '../../core/text/numbers.ts';
-import { sanitise } from '../../core/text/sanitise.ts';
+import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { loadChatTokenizer, modelOf, type RolloutEvent } from '../../engine/index.ts';
@@ -25,8 +26,11 @@ import {
   rewardProblem,
   spreadOf,
 } from '../../replay/index.ts';
+import { stateBefore } from '../../replay/worlds/outcomes.ts';
+import { recordedTools, WorldTools } from '../../replay/worlds/world-tools.ts';
 import { fateText } from '../present/fate-text.ts';
 import { diffLines } from '../present/replay-text.ts';
+import { worldChanges } from '../present/world-text.ts';
 import { allowCost } from './allow-cost.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
@@ -38,6 +42,8 @@ import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
 import { settingTexts } from './setting-flags.ts';
+import { usesOf } from './world-flags.ts';
+import { orUsage, sayPlan, WorldImages, worldFor } from './world-options.ts';
 
 /** Seconds to wait for a model server that is not listening yet. */
 const PATIENCE = 5;
@@ -63,7 +69,11 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const problem = rewardProblem(rewardChoiceOf(flags));
   if (problem !== null) throw new UsageError(`--reward: ${problem}`);
   const { model, tokenizer } = await modelOfFlags(flags);
-  const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, own: ownCodeOf(flags) }));
+  if (flags.image !== undefined && flags.eachTurn)
+    throw new UsageError('--each-turn does not go with --image: name a turn');
+  const uses = usesOf(flags.tool);
+  const mapped = Object.fromEntries(Object.entries(flags.tool).filter(([name]) => uses[name] === undefined));
+  const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped, own: ownCodeOf(flags) }));
   const dump = Dump.open([place.path], await dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
   const stop = new AbortController();
@@ -71,6 +81,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let backend: ReplayBackend | null = null;
   let rewards: OpenRewards | null = null;
+  let world: WorldTools | null = null;
   try {
     const row = await findRow(dump, { ...place, turn });
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
@@ -79,7 +90,10 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       flags.edit === undefined || turn === null
         ? null
         : new Map([[turn, editedTurn(row.rollout, turn, flags.edit, '--edit')]]);
-    const tools = replayTools.forFork(row.rollout.toolSchemas);
+    if (flags.image !== undefined && turn !== null)
+      world = await worldOfTurn(row, row.rollout, turn, flags, stop.signal);
+    const inWorld = new Set(world?.tools.map(({ name }) => name));
+    const tools = replayTools.forFork(row.rollout.toolSchemas).filter(({ name }) => !inWorld.has(name));
     const isJudgedByCode = flags.reward === 'code';
     if (tools.length > 0 || isJudgedByCode) {
       const choice = choiceOf(flags, replayTools);
@@ -101,6 +115,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       model,
       tokenizer: model.exact ? tokenizer : undefined,
       tools,
+      world: world ?? undefined,
       rewards: rewards.router,
       ...(edits === null ? {} : { edits }),
       n: flags.n,
@@ -127,12 +142,40 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     return branches.some(({ status }) => status === 'FAILED') ? ANSWER_IS_NO : DONE;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await world?.close();
     await backend?.close();
     replayTools.close();
     rewards?.close();
     journal.close();
     dump.close();
   }
+}
+
+/** The tools of the rollout's container, in the state before a turn. The calls before it are run, and compared. */
+async function worldOfTurn(
+  row: DumpRecord,
+  rollout: Rollout,
+  turn: number,
+  flags: ForkFlags,
+  signal: AbortSignal,
+): Promise<WorldTools> {
+  const image = await new WorldImages(flags).of(row);
+  const options = { ...worldFor(row, rollout, image, flags), signal };
+  const tools = recordedTools(rollout, options.plan.actions, usesOf(flags.tool));
+  if (tools.length === 0)
+    throw new UsageError(
+      `${row.locator}: no call of this rollout is one of a container; --tool NAME=shell names its tools`,
+    );
+  sayPlan(row, options);
+  const { chain, drift } = await orUsage(row, stateBefore(options, turn));
+  const { call = 0, turn: at = 0 } = drift ?? {};
+  say(
+    drift === null
+      ? `the state before t${turn} comes from ${plural(chain.length, 'call')}, none of them with another result than recorded`
+      : `the state before t${turn} is not the recorded one: call ${call} (t${at}) gave another result`,
+  );
+  say(`tools in ${image.name}: ${tools.map(({ schema }) => schema.function.name).join(', ')}`);
+  return new WorldTools(options, tools, async () => chain);
 }
 
 /** @throws UsageError for a missing or unreadable tokenizer */
@@ -201,11 +244,33 @@ const jsonOf = (branch: Branch, locator: string) => ({
   turns: branch.turns.length,
   difference: branch.difference as never,
   prefix: branch.prefix as never,
+  changed: branch.world === null ? null : worldChanges(branch.world.changed),
   partial: branch.partial,
   seconds: branch.seconds,
 });
 
-function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds, partial }: Branch): string {
+/** The files that a branch's tools changed. */
+function filesOf(world: Branch['world']): string[] {
+  if (world === null) return [];
+  const files = worldChanges(world.changed).filter(({ type }) => type !== 'dir');
+  const what = files.length === 0 ? 'its tools changed no file' : `its tools changed ${plural(files.length, 'file')}:`;
+  const lost = world.lost.map((one) => `not kept: ${one}`);
+  return [what, ...files.slice(0, 20).map(({ change, path }) => `    ${change} ${sanitiseLine(path)}`), ...lost];
+}
+
+function textOf({
+  branch,
+  entry,
+  status,
+  score,
+  reward,
+  error,
+  turns,
+  difference,
+  seconds,
+  partial,
+  world,
+}: Branch): string {
   const judged = score === null ? `no score: ${reward.error ?? error}` : `score ${score} (${reward.name})`;
   const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
   if (partial !== null) own.push('', '[assistant, broken off]', '', partial);
@@ -217,6 +282,7 @@ function textOf({ branch, entry, status, score, reward, error, turns, difference
     `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, ${entry.path === '' ? 'not kept' : `kept in ${entry.path}`}`,
     ...(error === null ? [] : [`error: ${error}`]),
     ...(isCompared ? [compared] : []),
+    ...filesOf(world),
   ];
   const changed = difference === null || !isCompared ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
   return `${[...head.map(sanitise), ...changed, ...own.map(sanitise)].join('\n')}\n`;

@@ -7,10 +7,16 @@ import { run } from './output.ts';
 import { addReward } from './reward-flags.ts';
 import { positive, withSandbox } from './sandbox-flags.ts';
 import { addSettings } from './setting-flags.ts';
+import { withWorld } from './world-flags.ts';
 
 export function forkCommand(): Command {
   const command = withReading(
-    addReward(withSandbox(new Command('fork')))
+    addReward(
+      withWorld(
+        withSandbox(new Command('fork')),
+        'run the calls before the turn in this image, and the tools of the branches in the state after them',
+      ),
+    )
       .description('go on from a turn of a recorded rollout with a live model')
       .argument('<locator>', 'FILE:LINE, or FILE:LINE#tN')
       .option(

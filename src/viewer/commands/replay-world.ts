@@ -4,15 +4,10 @@ import { type Printable, printJson } from '../../core/json/print.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { DriftTable } from '../../replay/index.ts';
 import { bisect } from '../../replay/worlds/bisect.ts';
-import { OutcomeLog } from '../../replay/worlds/outcome-log.ts';
-import { type RepeatedOutcome, repeatedOutcomes } from '../../replay/worlds/repeated.ts';
-import {
-  layerIds,
-  replayWorld,
-  type WorldOptions,
-  type WorldOutcome,
-  worldPlan,
-} from '../../replay/worlds/replay-world.ts';
+import { outcomesOf } from '../../replay/worlds/outcomes.ts';
+import type { RepeatedOutcome } from '../../replay/worlds/repeated.ts';
+import { layerIds, type WorldOptions, type WorldOutcome, worldPlan } from '../../replay/worlds/replay-world.ts';
+import { wholeChain } from '../../replay/worlds/rollout-world.ts';
 import { worldTerminal } from '../../sandbox/worlds/launch.ts';
 import { foldChanges, type LayerRecord, removeTree } from '../../sandbox/worlds/layers.ts';
 import { worldChanges, worldOutcomeLines } from '../present/world-text.ts';
@@ -23,7 +18,7 @@ import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
 import type { WorldFlags } from './world-flags.ts';
-import { asUsageLater, sayPlan, WorldImages, wholeChain, worldOptions } from './world-options.ts';
+import { asUsageLater, orUsage, sayPlan, WorldImages, worldFor } from './world-options.ts';
 
 export interface ReplayWorldFlags extends ReadingFlags, WorldFlags {
   call?: number;
@@ -55,14 +50,16 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
         say(`${row.locator}: ${row.error}`);
         continue;
       }
-      const options = { ...worldOptions(row, row.rollout, await images.of(row), flags), signal: stop.signal };
+      const options = { ...worldFor(row, row.rollout, await images.of(row), flags), signal: stop.signal };
       sayPlan(row, options);
       if (flags.exec === false) continue;
       if (flags.bisect !== undefined) {
         isFound = (await printBisect(row, options, flags.bisect, flags.json === true, line)) && isFound;
         continue;
       }
-      for await (const outcome of asUsageLater(outcomesOf(options, flags))) {
+      for await (const outcome of asUsageLater(
+        outcomesOf({ ...options, to: flags.call, stopAtDrift: flags.stopAtDrift }, flags),
+      )) {
         if (flags.call !== undefined && outcome.call !== flags.call) continue;
         const { verdict, name } = outcome;
         tally.set(verdict, (tally.get(verdict) ?? 0) + 1);
@@ -95,38 +92,6 @@ const STATUS = {
   unknown: { status: 'unknown', verdict: null },
 } as const;
 
-/** Every run has a world of its own; with --resume, what an earlier run found is shown again, and the rest is run. */
-async function* outcomesOf(
-  options: WorldOptions,
-  { from, call, stopAtDrift, repeat = 1, resume }: ReplayWorldFlags,
-): AsyncGenerator<WorldOutcome | RepeatedOutcome> {
-  const run = { ...options, from, to: call, stopAtDrift };
-  if (repeat > 1) {
-    const runs: WorldOutcome[][] = [];
-    for (let i = 0; i < repeat; i++) {
-      const outcomes: WorldOutcome[] = [];
-      for await (const outcome of replayWorld(run)) outcomes.push(outcome);
-      runs.push(outcomes);
-    }
-    yield* repeatedOutcomes(runs);
-    return;
-  }
-  const layers = layerIds(options);
-  const log = new OutcomeLog(options.store, layers, options.plan);
-  const known = resume === true && from === undefined ? log.read() : [];
-  const done = options.store.chain(layers.slice(0, known.length)) === null ? [] : known;
-  yield* done;
-  if (from === undefined && done.length === 0) log.clear();
-  const isTainted = done.some(({ tainted }) => tainted) || done.at(-1)?.verdict === 'drift';
-  if (done.length === layers.length && layers.length > 0) return;
-  for await (const outcome of replayWorld(
-    done.length === 0 ? run : { ...run, from: done.length, tainted: isTainted },
-  )) {
-    if (from === undefined) log.add(outcome);
-    yield outcome;
-  }
-}
-
 async function printOutcome(locator: string, outcome: WorldOutcome | RepeatedOutcome, isJson: boolean): Promise<void> {
   if (!isJson) return void (await print(`${worldOutcomeLines(locator, outcome).join('\n')}\n`));
   const { changed, ...rest } = outcome;
@@ -143,7 +108,7 @@ async function printBisect(
 ): Promise<boolean> {
   const { locator } = row;
   line.show('running the calls whose states are not kept …');
-  const chain = await wholeChain(row, options, options.plan.actions.length);
+  const chain = await orUsage(row, wholeChain(options, options.plan.actions.length));
   const culprit = await bisect(options, chain, command, ({ call, exit }) =>
     line.show(`${call === -1 ? 'before the first call' : `after call ${call}`}: exit ${exit ?? 'none'}`),
   );
@@ -177,7 +142,7 @@ export async function stateInWorld(
   let status = ANSWER_IS_NO;
   for await (const { row } of selectRows([locator], await dumpOptions(flags))) {
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error ?? 'no rollout'}`);
-    const options = worldOptions(row, row.rollout, await images.of(row), flags);
+    const options = worldFor(row, row.rollout, await images.of(row), flags);
     const { actions } = options.plan;
     const at = actions.findIndex(({ call }) => call === flags.call);
     if (at === -1)
@@ -185,7 +150,7 @@ export async function stateInWorld(
         `--call ${flags.call}: this rollout has ${actions.length} calls${actions.length === 0 ? '' : `, 0 to ${actions.length - 1}`}`,
       );
     if (options.store.chain(layerIds(options).slice(0, at + 1)) === null) sayPlan(row, options);
-    const chain = await wholeChain(row, options, at + 1);
+    const chain = await orUsage(row, wholeChain(options, at + 1));
     if (flags.prompt === true) return openPrompt(row, options, chain, flags.call);
     status = DONE;
     const changes = worldChanges([...foldChanges(chain).values()]).sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -5,13 +5,14 @@ import { type Printable, printJson } from '../../core/json/print.ts';
 import { scoreText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { recordedImage } from '../../replay/worlds/recorded-image.ts';
+import { wholeChain } from '../../replay/worlds/rollout-world.ts';
 import { namedTests, type Verified, type Verifier, verify } from '../../replay/worlds/verify.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
 import type { WorldFlags } from './world-flags.ts';
-import { sayPlan, WorldImages, wholeChain, worldOptions } from './world-options.ts';
+import { orUsage, sayPlan, WorldImages, worldFor } from './world-options.ts';
 
 export interface RescoreWorldFlags extends ReadingFlags, WorldFlags {
   verifier?: string;
@@ -33,11 +34,11 @@ export async function rescoreInWorld(args: readonly string[], flags: RescoreWorl
       say(`${row.locator}: ${row.error}`);
       continue;
     }
-    const options = worldOptions(row, row.rollout, await images.of(row), flags);
+    const options = worldFor(row, row.rollout, await images.of(row), flags);
     const folders = [flags.image ?? '', recordedImage(row.json)?.name ?? ''];
     const verifier = verifierOf(flags.verifier, folders);
     sayPlan(row, options);
-    const chain = await wholeChain(row, options, options.plan.actions.length);
+    const chain = await orUsage(row, wholeChain(options, options.plan.actions.length));
     const runs: Verified[] = [];
     for (let i = 0; i < flags.repeat; i++)
       runs.push(await verify(options, chain, verifier, namedTests(row.json), flags.timeLimit));

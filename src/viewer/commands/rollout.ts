@@ -13,12 +13,14 @@ import { SETTINGS } from '../../engine/collect/setting-list.ts';
 import type { Settings } from '../../engine/collect/settings.ts';
 import { SetupError } from '../../engine/collect/setup-error.ts';
 import type { OwnUse } from '../../engine/common/own-use.ts';
+import type { WorldTools } from '../../replay/worlds/world-tools.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { leaveQueue, openQueue, type QueueFlags, withQueue } from './queue-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
+import { type WorldFlags, withImage } from './world-flags.ts';
 
 /** Flags with fixed names; those of settings are beside them, by their camel-cased keys. */
-interface RolloutOptions extends QueueFlags {
+interface RolloutOptions extends QueueFlags, Omit<WorldFlags, 'tool' | 'env'> {
   config?: string;
   resume?: boolean;
   mix?: boolean;
@@ -37,7 +39,10 @@ export function rolloutCommand(): Command {
     .option('--yes', 'allow what needs consent: classes of your own that a file names, which run with your rights')
     .option('--mix', 'with --resume: go on though the settings differ from those of the rollouts that are there')
     .option('--json', 'one JSON object a rollout');
-  withQueue(command);
+  withImage(
+    withQueue(command),
+    'give the model a shell and an editor in this image, each rollout in a world of its own',
+  );
   addSettings(command, SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
@@ -60,10 +65,12 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const bar = new ProgressBar();
   let queue: RolloutQueue | null = null;
+  let world: WorldTools | null = null;
   let isOver = false;
   try {
     const settings = await settingsOf(overrides, options);
     queue = await queueFor(settings, options, (message) => bar.say(message));
+    if (options.image !== undefined) world = await newWorld(options.image, options);
     // Tokenizer and templates are loaded only for this command, so that the others start without them.
     const { runCollection } = await import('../../engine/collect/run.ts');
     const { allowOwn } = await import('./own-run.ts');
@@ -78,6 +85,7 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
         queue?.refusePrograms(uses);
         await allowOwn(uses, options.yes === true);
       },
+      toolBox: world ?? undefined,
       makeElsewhere: queue?.make,
       say: (message) => bar.say(message),
       onProgress: (progress) => bar.show(progress),
@@ -96,9 +104,24 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
     say('interrupted while setting up: no rollout was made');
     return ANSWER_IS_NO;
   } finally {
+    await world?.close();
     await queue?.close(isOver);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
+}
+
+/** The tools of an image, for rollouts that are to be made. */
+async function newWorld(image: string, options: RolloutOptions): Promise<WorldTools> {
+  if (options.queue !== undefined) throw new UsageError('--image does not go with --queue: worlds run on this machine');
+  if (image === 'recorded') throw new UsageError('--image recorded: a new rollout has no record; name an image');
+  const [{ openedImage }, { newTools, WorldTools }, { newWorldOptions }] = await Promise.all([
+    import('./world-options.ts'),
+    import('../../replay/worlds/world-tools.ts'),
+    import('../../replay/worlds/rollout-world.ts'),
+  ]);
+  const opened = await openedImage({ name: image, how: '--image' }, options);
+  const worldOptions = newWorldOptions(opened, options);
+  return new WorldTools(worldOptions, newTools(worldOptions), async () => []);
 }
 
 interface RolloutQueue {

@@ -37,16 +37,19 @@ export interface WorldFlags {
   journal?: string;
 }
 
-/** The flags that choose the world in which calls run. */
-export const withWorld = (command: Command): Command =>
+/** The flags that choose the world in which recorded calls run. */
+export const withWorld = (command: Command, does = 'run the whole rollout in this image'): Command =>
+  withImage(command, does).option('--env <name=value>', 'a variable of its environment; repeatable', variable);
+
+/** The same, but the variables: a new rollout names its environment by --env. @param does what the image is for */
+export const withImage = (command: Command, does: string): Command =>
   command
     .option(
       '--image <image>',
-      "run the whole rollout in this image: the name of one that podman, docker or apptainer holds, a task folder with a Dockerfile, oci:ARCHIVE, rootfs:DIR (an unpacked root file system), recorded (the one that the record names), or host (this machine's own files under an overlay)",
+      `${does}: the name of one that podman, docker or apptainer holds, a task folder with a Dockerfile, oci:ARCHIVE, rootfs:DIR (an unpacked root file system), recorded (the one that the record names), or host (this machine's own files under an overlay)`,
     )
     .addOption(new Option('--engine <name>', 'the program that holds or builds the image').choices(ENGINES))
     .option('--workdir <dir>', 'the directory that commands begin in, where the record does not name it')
-    .option('--env <name=value>', 'a variable of its environment; repeatable', variable)
     .addOption(
       new Option('--shell <kind>', 'how the shell goes on from call to call, where the record does not tell').choices([
         'persistent',

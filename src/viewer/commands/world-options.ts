@@ -1,33 +1,16 @@
-import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import { worldsFolder } from '../../core/files/places.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
-import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { recordedImage } from '../../replay/worlds/recorded-image.ts';
-import { layerIds, replayWorld, type WorldOptions } from '../../replay/worlds/replay-world.ts';
-import { planRollout } from '../../replay/worlds/world-plan.ts';
+import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
+import { planText, worldOptions } from '../../replay/worlds/rollout-world.ts';
 import { openImage, type WorldImage } from '../../sandbox/worlds/images.ts';
-import { type LayerRecord, LayerStore } from '../../sandbox/worlds/layers.ts';
 import { worldProblem } from '../../sandbox/worlds/problem.ts';
 import { say } from './output.ts';
 import { usesOf, type WorldFlags } from './world-flags.ts';
-
-/** The layers of all calls up to one; those that are missing are run. */
-export async function wholeChain(row: DumpRecord, options: WorldOptions, count: number): Promise<LayerRecord[]> {
-  const ids = layerIds(options).slice(0, count);
-  const kept = options.store.chain(ids);
-  if (kept !== null) return kept;
-  const to = options.plan.actions[count - 1]?.call;
-  for await (const _ of asUsageLater(replayWorld({ ...options, to })));
-  const made = options.store.chain(ids);
-  if (made === null)
-    throw new UsageError(`${row.locator}: the layers of this rollout cannot be kept: is the disk full?`);
-  return made;
-}
 
 /** The images of a command, each opened once, after its question. */
 export class WorldImages {
@@ -50,7 +33,11 @@ export class WorldImages {
   }
 }
 
-async function openedImage({ name, how }: { name: string; how: string }, flags: WorldFlags): Promise<WorldImage> {
+/** Opens an image after its question. @throws UsageError */
+export async function openedImage(
+  { name, how }: { name: string; how: string },
+  flags: Pick<WorldFlags, 'yes' | 'engine' | 'network' | 'image'>,
+): Promise<WorldImage> {
   const problem = await worldProblem();
   if (problem !== null) throw new UsageError(problem);
   const isHost = name === 'host';
@@ -84,25 +71,17 @@ async function allowWorld(question: string, isAllowed: boolean, isNeeded: boolea
   }
 }
 
-export function worldOptions(row: DumpRecord, rollout: Rollout, image: WorldImage, flags: WorldFlags): WorldOptions {
-  const plan = planRollout(rollout, row.json, image, {
-    workdir: flags.workdir,
-    env: flags.env,
-    shell: flags.shell,
-    timeLimit: flags.timeLimit,
-    tools: usesOf(flags.tool),
-  });
-  const root =
-    flags.journal === undefined || flags.journal === 'beside' ? worldsFolder() : join(flags.journal, 'worlds');
-  return { image, plan, store: new LayerStore(root, image.key), network: flags.network === true };
-}
+export const worldFor = (row: DumpRecord, rollout: Rollout, image: WorldImage, flags: WorldFlags): WorldOptions =>
+  worldOptions(row, rollout, image, { ...flags, tools: usesOf(flags.tool) });
 
-export function sayPlan({ locator }: DumpRecord, { image, plan, network }: WorldOptions): void {
-  const { workdir, shell, whyShell, timeLimit } = plan;
-  say(
-    `${locator}: ${plural(plan.actions.length, 'call')} in ${image.name}, from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`,
-  );
-}
+export const sayPlan = ({ locator }: DumpRecord, options: WorldOptions): void =>
+  say(`${locator}: ${planText(options)}`);
+
+/** A failure of a world as one line that names the rollout. */
+export const orUsage = <T>({ locator }: DumpRecord, made: Promise<T>): Promise<T> =>
+  made.catch((error: unknown) => {
+    throw new UsageError(`${locator}: ${errorMessage(error)}`);
+  });
 
 /** A failure to start a world is one line. */
 export async function* asUsageLater<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
