@@ -36,6 +36,11 @@ export class Groups {
     return this.#settled[record]?.key ?? null;
   }
 
+  /** Whether the record names its group, or its prompt does; null if there is no group. */
+  fromOf(record: number): GroupKey['from'] | null {
+    return this.#settled[record]?.from ?? null;
+  }
+
   /** The records of the same group, including this one, in file order; empty if there is no group. */
   membersOf(record: number): readonly number[] {
     return this.#members[record] ?? [];

@@ -13,7 +13,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
     bytes: 1400,
     fileStep: 3,
     group: '',
-    noGroup: 'not known yet',
+    groupFrom: 'not known yet',
     advantage: null,
     labels: [],
   };
@@ -22,7 +22,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
 
 test('what is known, and where each of it comes from', () => {
   const record = { ...toolRollout(3, 5, 1), uid: 'p_0_1', acc: true };
-  expect(details(record, { group: 'group 2/4, mean 0.50', noGroup: '', advantage: 0.8660239 })).toEqual([
+  expect(details(record, { group: 'group 2/4, mean 0.50', groupFrom: 'by uid', advantage: 0.8660239 })).toEqual([
     'record 3.jsonl:1  1.4 kB, format verl',
     'score 1.00  recorded',
     'ground truth 95  recorded',

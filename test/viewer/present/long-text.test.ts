@@ -32,7 +32,7 @@ const DETAILS = {
   bytes: 1,
   fileStep: null,
   group: '',
-  noGroup: '',
+  groupFrom: '',
   advantage: null,
   labels: [],
 };

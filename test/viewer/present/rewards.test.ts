@@ -29,7 +29,7 @@ const details = (record: object, advantage: number | null = null): string[] =>
         bytes: 100,
         fileStep: 1,
         group: '',
-        noGroup: 'alone',
+        groupFrom: 'alone',
         advantage,
         labels: [],
       }),

@@ -19,7 +19,7 @@ const exported = {
 const textOf = (): string => {
   const { state, data } = screen!;
   const record = data.record(state.list.cursor!);
-  const nothing = { group: '', noGroup: '', advantage: null, labels: [] };
+  const nothing = { group: '', groupFrom: '', advantage: null, labels: [] };
   const blocks = blocksOf(shownSections(record, state.display, new Map(), nothing, null));
   return [...blocks].map(({ text }) => text).join('\n');
 };

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import { CHECKS, checkWord, needOf, unobservedChecks } from '../../../core/rollout/checks.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
-import { groupKeysLike, uidParts } from '../../../core/rollout/group-key.ts';
+import { groupKeysLike } from '../../../core/rollout/group-key.ts';
 import { LACKS } from '../../../core/rollout/inputs.ts';
 import type { LossMask } from '../../../core/rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../../core/rollout/rollout.ts';
@@ -40,8 +40,8 @@ export interface Details {
   fileStep: number | null;
   /** In words, '' if none is known. */
   group: string;
-  /** Why there is no group; '' if there is one. */
-  noGroup: string;
+  /** How the group is known, or why there is none, in words. */
+  groupFrom: string;
   /** Relative to its group; null without one. */
   advantage: number | null;
   /** Labels of people. */
@@ -121,12 +121,11 @@ function verdictRows(rollout: Rollout): TableRow[] {
   ];
 }
 
-function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] {
+function groupRows({ rollout, group, groupFrom, advantage }: Details): TableRow[] {
   const [key] = groupKeysLike(rollout);
   const offer: TableRow[] = key === undefined ? [] : [{ name: 'may group by', value: key, from: `--group-by ${key}` }];
-  if (group === '') return [{ name: 'group', value: 'none', from: noGroup }, ...offer];
-  const byUid = group === rollout.uid || uidParts(rollout.uid)?.prompt === group;
-  const from = rollout.group !== undefined ? `by ${rollout.group}` : byUid ? 'by uid' : 'by prompt and ground truth';
+  if (group === '') return [{ name: 'group', value: 'none', from: groupFrom }, ...offer];
+  const from = rollout.group === undefined ? groupFrom : `by ${rollout.group}`;
   const rows: TableRow[] = [{ name: 'group', value: group, from }, ...offer];
   if (advantage !== null) {
     rows.push({ name: 'advantage', value: formatAdvantage(advantage), from: 'recomputed from score, GRPO' });

@@ -6,8 +6,8 @@ import type { GroupLookup } from './data.ts';
 export interface GroupOf {
   /** Texts about the group; none if the record has no group, or none is known yet. */
   parts: readonly string[];
-  /** Why there are no parts. */
-  reason: string;
+  /** How the group is known, or why there is none, in words. */
+  from: string;
   /** The record's advantage in its group. */
   advantage: number | null;
 }
@@ -15,12 +15,13 @@ export interface GroupOf {
 /** The group of a record, as far as it is known. */
 export function groupOf(groups: GroupLookup, { file, record }: Place): GroupOf {
   const known = groups.groups(file);
-  const none = (reason: string): GroupOf => ({ parts: [], reason, advantage: null });
+  const none = (reason: string): GroupOf => ({ parts: [], from: reason, advantage: null });
   if (known === null) return none('not known yet');
   const members = known.membersOf(record);
   if (members.length < 2) return none(known.reasonOf(record) ?? 'no other rollout of this step has this prompt');
   const scores = members.map((member) => file.score(member));
   const at = members.indexOf(record);
   const advantage = shownAdvantages(scores)[at] ?? null;
-  return { parts: groupParts(scores, at + 1, known.usual), reason: '', advantage };
+  const from = known.fromOf(record) === 'uid' ? 'by uid' : 'by prompt and ground truth';
+  return { parts: groupParts(scores, at + 1, known.usual), from, advantage };
 }

@@ -200,10 +200,10 @@ export class Layouts {
   #keyOf(state: State, place: Place, record: DumpRecord, width: number): { key: string; beside: GroupWords } {
     const { view, wrap, hidden } = state.display;
     // Groups may become known while the record is open.
-    const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
+    const { parts, from, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
     const isTold = view === 'details';
     const labels = (state.labels.rollouts.get(record.locator) ?? []).map(labelText);
-    const beside = { labels, group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
+    const beside = { labels, group: isTold ? parts.join(', ') : '', groupFrom: isTold ? from : '', advantage };
     const key = [
       record.locator,
       width,
@@ -211,7 +211,7 @@ export class Layouts {
       wrap,
       hidden.join('\n'),
       beside.group,
-      beside.noGroup,
+      beside.groupFrom,
       advantage,
       ...labels,
     ];
@@ -248,5 +248,5 @@ function enoughFor(record: DumpRecord): (() => boolean) | undefined {
   return () => performance.now() > end;
 }
 
-const NO_GROUP = { parts: [], reason: '', advantage: null };
+const NO_GROUP = { parts: [], from: '', advantage: null };
 const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';

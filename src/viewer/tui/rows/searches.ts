@@ -19,7 +19,7 @@ const TURN = 8;
 /** ms between two progress reports. */
 const TELL = 100;
 
-const NOTHING = { group: '', noGroup: '', advantage: null, labels: [] };
+const NOTHING = { group: '', groupFrom: '', advantage: null, labels: [] };
 
 interface Known {
   record: DumpRecord;

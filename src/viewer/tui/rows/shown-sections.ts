@@ -19,8 +19,8 @@ import type { DisplayState } from '../state/display.ts';
 export interface GroupWords {
   /** The record's group, in words. */
   group: string;
-  /** Why there is none; '' if there is one. */
-  noGroup: string;
+  /** How it is known, or why there is none. */
+  groupFrom: string;
   advantage: number | null;
   /** Labels of people for the record. */
   labels: readonly string[];
