@@ -72,7 +72,7 @@ const using = (sandbox: ReplayBackend): ReplayTools => {
 const verdicts = (outcomes: readonly ReplayOutcome[]) => outcomes.map(({ verdict, status }) => verdict ?? status);
 
 /** Pyodide starts a process a run: fewer will do there. */
-const MANY = SANDBOX === 'bubblewrap' ? 1000 : 60;
+const MANY = SANDBOX === 'bubblewrap' ? 250 : 60;
 
 describe(`${MANY} calls on ${SANDBOX}`, () => {
   test('in this process: one verdict each, in order', { timeout: 120_000 }, async () => {
