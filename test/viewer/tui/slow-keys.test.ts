@@ -117,7 +117,7 @@ describe('the menu of a sequence', () => {
       .map(({ pieces }) => pieces.at(2)?.[1])
       .filter((title) => title !== undefined);
     expect(titles.length).toBeGreaterThan(2);
-    for (const title of titles) expect(title).toMatch(/^(?:copy|copies) /);
+    for (const title of titles) expect(title).toMatch(/^(?:copy|copies|write) /);
     const others = COMMANDS.filter(({ keys }) => keys.every((key) => !key.startsWith('y ')));
     for (const { title } of others) expect(titles).not.toContain(title);
   });
