@@ -5,9 +5,11 @@ import { layWhole, readFactRows } from '../../analysis/facts/fact-rows.ts';
 import { passing } from '../../analysis/facts/passing.ts';
 import { fieldCost } from '../../analysis/query/fields.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
+import { knownValue } from '../../analysis/query/on-columns.ts';
 import type { Query } from '../../analysis/query/query.ts';
-import { compareValues, type SortOrder, type SortValue, sortValue } from '../../analysis/query/sort.ts';
+import { compareValues, type SortOrder, type SortValue, sortable, sortValue } from '../../analysis/query/sort.ts';
 import { Subject } from '../../analysis/query/subject.ts';
+import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
@@ -210,18 +212,27 @@ async function* listed(dump: Dump, asked: Asked, { limit }: LsOptions, needs: 'd
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */
 async function* sorted(dump: Dump, asked: Asked, order: SortOrder, needs: 'details' | null): AsyncGenerator<Place> {
-  const sortable: (Place & { value: SortValue })[] = [];
+  const rows: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
     const asks = needs ?? (fieldCost(order.field) === 'facts' ? 'facts' : null);
-    for await (const record of passing(dump, file, asked.filter, asked.kept, asks))
-      sortable.push({ file, record, value: sortValue(order, Subject.of({ file, record }, asked.kept)) });
+    const readValue = (record: number) => sortValue(order, Subject.of({ file, record }, asked.kept));
+    if (asked.filter === null && asks === null) {
+      // Waiting for each row costs more than the row, and so does finding again which column has the value.
+      const known = knownValue(file, order.field);
+      for (let record = 0; record < file.count; record++) {
+        const value = known(record);
+        rows.push({ file, record, value: value === IN_RECORD ? readValue(record) : sortable(value) });
+      }
+    } else
+      for await (const record of passing(dump, file, asked.filter, asked.kept, asks))
+        rows.push({ file, record, value: readValue(record) });
   }
-  if (sortable.length > 0 && sortable.every(({ value }) => value === null))
+  if (rows.length > 0 && rows.every(({ value }) => value === null))
     say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
 
   // The sort is stable: equal values keep the order of the files.
-  sortable.sort((a, b) => compareValues(a.value, b.value, order.descending));
-  yield* sortable;
+  rows.sort((a, b) => compareValues(a.value, b.value, order.descending));
+  yield* rows;
 }
 
 /** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */
