@@ -29,7 +29,7 @@ export function matcher(value: string): Matcher {
   const text = isLiteral ? value.slice(LITERAL.length) : value;
   const exact = /\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
   if (text === '') return { find: () => {}, overlap: 0 };
-  if ((isLiteral || !META.test(text)) && (exact || /^[\x20-\x7e]*$/.test(text))) return literal(text, exact);
+  if ((isLiteral || !META.test(text)) && (exact || /^[\x20-\x7e]*$/.test(text))) return literalMatcher(text, exact);
   const pattern = compiled(
     isLiteral ? RE2JS.quote(text) : text,
     RE2JS.MULTILINE | (exact ? 0 : RE2JS.CASE_INSENSITIVE),
@@ -59,7 +59,7 @@ function compiled(text: string, flags: number): RE2JS {
   }
 }
 
-function literal(text: string, exact: boolean): Matcher {
+function literalMatcher(text: string, exact: boolean): Matcher {
   const wanted = exact ? text : text.toLowerCase();
   return {
     overlap: wanted.length - 1,

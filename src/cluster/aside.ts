@@ -12,12 +12,12 @@ const PutAside = z.object({ at: z.string(), where: z.string(), why: z.string(), 
 /** A Redis entry that this program did not write; `text` is its beginning. */
 export type PutAside = z.infer<typeof PutAside>;
 
-const listOf = ({ prefix }: SharedRedis): string => `${prefix}:aside`;
+const asideKey = ({ prefix }: SharedRedis): string => `${prefix}:aside`;
 
 /** Lists a bad entry for `queue`. Never throws: work continues without it. */
 export async function noteAside(shared: SharedRedis, one: Omit<PutAside, 'at'>): Promise<void> {
   const { redis } = shared;
-  const key = listOf(shared);
+  const key = asideKey(shared);
   const text = JSON.stringify({ ...one, text: one.text.slice(0, LONGEST), at: new Date().toISOString() });
   const note = () =>
     redis
@@ -34,12 +34,12 @@ export async function noteAside(shared: SharedRedis, one: Omit<PutAside, 'at'>):
 }
 
 export async function listAside(shared: SharedRedis): Promise<PutAside[]> {
-  const texts = await shared.redis.lrange(listOf(shared), 0, MOST - 1).catch(() => []);
-  return texts.flatMap((text) => read(PutAside, text) ?? []);
+  const texts = await shared.redis.lrange(asideKey(shared), 0, MOST - 1).catch(() => []);
+  return texts.flatMap((text) => readAs(PutAside, text) ?? []);
 }
 
 /** Parses untrusted text; null if it is not JSON or has another shape. */
-export function read<T>(schema: z.ZodType<T>, text: string): T | null {
+export function readAs<T>(schema: z.ZodType<T>, text: string): T | null {
   try {
     return schema.parse(JSON.parse(text));
   } catch {

@@ -27,7 +27,7 @@ export const openHere = ({ sandbox = 'auto', python }: SandboxOfWorker, toolsUrl
 const AHEAD = 2;
 
 /** If a run limits how many calls may be under way, calls that a worker takes ahead would be missing elsewhere. */
-const placesOf = ({ concurrency, url }: ReplayBackend, most: number | null): number =>
+const programsAtOnce = ({ concurrency, url }: ReplayBackend, most: number | null): number =>
   most === null ? AHEAD * concurrency : url === null ? concurrency : most;
 
 /** Runs the programs of recorded calls in this machine's sandbox. */
@@ -43,7 +43,7 @@ export const executionsWork =
       throw new Error(differences.join('; '));
     }
     return {
-      concurrency: placesOf(backend, most),
+      concurrency: programsAtOnce(backend, most),
       make: async (text, tell) => {
         tell(() => 'tool');
         return printJson((await execute(readSent(text), backend)) as unknown as Printable);

@@ -4,7 +4,7 @@ import { parseJson } from '../core/json/parse.ts';
 import { type Printable, printJson } from '../core/json/print.ts';
 import { DumpSurroundings, type ReplayBackend } from '../replay/index.ts';
 import type { RunCodeInput, RunCodeResponse, RunJupyterInput, RunJupyterResponse } from '../sandbox/protocol.ts';
-import { read } from './aside.ts';
+import { readAs } from './aside.ts';
 import { JobNames } from './job-names.ts';
 import type { QueuePlace } from './place.ts';
 
@@ -78,7 +78,7 @@ export async function queuedSandbox(
     for (; name === null; await pause(ASK_MS, signal)) {
       const told = await jobs.runs.surroundings(run);
       if (told === null) continue;
-      name = read(Surroundings, told)?.sandbox ?? null;
+      name = readAs(Surroundings, told)?.sandbox ?? null;
       if (name === null) await jobs.runs.forgetSurroundings(run, told);
     }
     const around = new DumpSurroundings(runCode);
@@ -114,7 +114,7 @@ const Surroundings = z.object({ sandbox: z.string(), python: z.string().nullable
 
 /** How this machine's sandbox differs from the run's, per setting. */
 export function surroundingsDifferences(here: string, wanted: string): string[] {
-  const [own, theirs] = [here, wanted].map((text) => read(Surroundings, text));
+  const [own, theirs] = [here, wanted].map((text) => readAs(Surroundings, text));
   if (!own || !theirs) return ['what the run says of its sandbox cannot be read'];
   return (['sandbox', 'python', 'packages'] as const).flatMap((key) =>
     own[key] === theirs[key] ? [] : `${key} is ${own[key] ?? 'unknown'} here, ${theirs[key] ?? 'unknown'} is the run's`,

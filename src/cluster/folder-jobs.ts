@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Limiter } from '../core/async/limiter.ts';
 import { pause } from '../core/async/timeout.ts';
 import { errorMessage } from '../core/text/thrown.ts';
-import { read } from './aside.ts';
+import { readAs } from './aside.ts';
 import type { EntryPath } from './folder-files.ts';
 import { type FolderQueue, JobName, JobResult, LEASE_MS } from './folder-queue.ts';
 import type { JobEnd, JobsOptions, RunJobs } from './jobs.ts';
@@ -21,7 +21,7 @@ const MOST_WORKERS = 7;
 /** How long workers have to hand over unfinished work. */
 const HAND_OVER_MS = 60_000;
 
-interface Asked {
+interface FolderRequest {
   id: string;
   text: string;
   read: (text: string) => unknown;
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 /** File names are of one length, whatever a task is called. */
-const nameOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);
+const jobFileName = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);
 
 /** A run's work in a shared folder. This process alone returns the jobs of workers that are gone. */
 export class FolderJobs implements RunJobs {
@@ -41,7 +41,7 @@ export class FolderJobs implements RunJobs {
   readonly #options: JobsOptions;
   readonly #news: WorkerNews;
   readonly #places: Limiter;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, FolderRequest>();
   readonly #settled = new Set<string>();
   readonly #watch = new LeaseWatch(LEASE_MS);
   /** RunJobs are marked as missing while they are in no folder: a network file system may show one late. */
@@ -110,8 +110,16 @@ export class FolderJobs implements RunJobs {
     return this.#places.run(
       () =>
         new Promise<JobEnd<T>>((resolve) => {
-          const name = nameOf(id);
-          const asked = { id, text, read, isPlaced: false, tries: 0, deaths: 0, resolve: resolve as Asked['resolve'] };
+          const name = jobFileName(id);
+          const asked = {
+            id,
+            text,
+            read,
+            isPlaced: false,
+            tries: 0,
+            deaths: 0,
+            resolve: resolve as FolderRequest['resolve'],
+          };
           this.#settled.delete(name);
           this.#asked.set(name, asked);
           if (this.#isEnding) this.#settle(name, 'idle');
@@ -162,7 +170,7 @@ export class FolderJobs implements RunJobs {
     if (asked === undefined || text === null) return;
     try {
       if (text instanceof Error) throw text;
-      const ended = read(JobResult, text);
+      const ended = readAs(JobResult, text);
       if (ended === null) throw new Error('the result is no entry of this version');
       if ('failed' in ended) {
         await this.#queue.files.remove(path);
@@ -180,7 +188,7 @@ export class FolderJobs implements RunJobs {
     }
   }
 
-  async #giveUpOn(name: string, { id }: Asked, reason: string): Promise<void> {
+  async #giveUpOn(name: string, { id }: FolderRequest, reason: string): Promise<void> {
     this.#lost++;
     this.#settle(name, { lost: reason });
     const at = new Date().toISOString();

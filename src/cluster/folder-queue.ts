@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { pause } from '../core/async/timeout.ts';
 import { errorCode, errorMessage } from '../core/text/thrown.ts';
-import { read } from './aside.ts';
+import { readAs } from './aside.ts';
 import { type EntryPath, isFolderRefusal, SharedFolder } from './folder-files.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { Refusals } from './refusals.ts';
@@ -24,7 +24,7 @@ export const JobName = z.string().regex(/^[0-9a-f]{32}$/);
 export const JobResult = z.union([z.object({ made: TextPlace }), z.object({ failed: z.string() })]);
 const Id = z.string().regex(/^[\w-]{1,100}$/);
 const Marked = z.object({ mark: z.string().max(200) });
-const markOf = (text: string): string | null => read(Marked, text)?.mark ?? null;
+const markOf = (text: string): string | null => readAs(Marked, text)?.mark ?? null;
 const Claim = /^([0-9a-f]{32})~([\w-]{1,100})$/;
 
 const PARTS = ['waiting', 'taken', 'done', 'temporary'] as const;
@@ -132,7 +132,7 @@ export class FolderQueue {
       const mark = text === null ? null : markOf(text);
       if (text === null || mark === null) continue;
       marks.set(id, mark);
-      const word = read(schema, text);
+      const word = readAs(schema, text);
       if (word !== null && word.id === id) words.push(word);
     }
     watch.look(marks);
@@ -198,7 +198,7 @@ export class FolderQueue {
     const found: Poisoned[] = [];
     for (const name of await this.files.names(['poisoned'])) {
       const text = await this.files.read(['poisoned', name]).catch(() => null);
-      const one = text === null ? null : read(Poisoned, text);
+      const one = text === null ? null : readAs(Poisoned, text);
       if (one !== null) found.push(one);
     }
     return found.sort((a, b) => b.at.localeCompare(a.at)).slice(0, most);
@@ -311,7 +311,7 @@ class FolderConsumer {
     const { run, make, done, failed } = this.#consuming;
     const { refusals, files } = this.#queue;
     const text = await refusals.ask(() => files.read(claim)).catch(() => null);
-    const sent = text === null ? null : read(z.unknown(), text);
+    const sent = text === null ? null : readAs(z.unknown(), text);
     // The run puts a missing job there again.
     if (sent === null) return files.putAside(claim, name);
     const ended: z.infer<typeof JobResult> = await make(name, sent).catch((error) => ({ failed: errorMessage(error) }));

@@ -27,7 +27,7 @@ const HAND_OVER_MS = 60_000;
  */
 export type JobEnd<T> = { made: T } | { lost: string } | { unsent: string } | 'idle';
 
-interface Asked {
+interface JobRequest {
   text: string;
   /** Parses its outcome. */
   read: (text: string) => unknown;
@@ -78,7 +78,7 @@ export class QueuedJobs implements RunJobs {
   readonly #texts: TextStore;
   readonly #data: object;
   readonly #most: number | undefined;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, JobRequest>();
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
   #head: RunHead;
@@ -169,7 +169,7 @@ export class QueuedJobs implements RunJobs {
   ask<T>(id: string, text: string, read: (text: string) => T): Promise<JobEnd<T>> {
     return new Promise((resolve) => {
       const asked = { text, read, lookedAt: Date.now(), tries: 0, isInside: false, isAstray: false };
-      this.#asked.set(id, { ...asked, resolve: resolve as Asked['resolve'] });
+      this.#asked.set(id, { ...asked, resolve: resolve as JobRequest['resolve'] });
       this.#enter(id, text).catch((error: Error) => this.#settle(id, { unsent: error.message }));
     });
   }
@@ -299,7 +299,7 @@ export class QueuedJobs implements RunJobs {
   }
 
   /** If Redis refuses in the middle of a job's end, the job is in none of its lists. */
-  async #find(id: string, asked: Asked): Promise<void> {
+  async #find(id: string, asked: JobRequest): Promise<void> {
     const isAstray = (await this.#queue.getJobState(id)) === 'unknown';
     if (isAstray && asked.isAstray) {
       await this.#queue.remove(id).catch(() => {});

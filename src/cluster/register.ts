@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { noteAside, putWrongTypesAside, read } from './aside.ts';
+import { noteAside, putWrongTypesAside, readAs } from './aside.ts';
 import type { SharedRedis } from './redis.ts';
 import { isWrongType } from './refusals.ts';
 
@@ -47,7 +47,7 @@ export class Register<T extends { id: string }> {
     const words: T[] = [];
     for (let at = 0; at + 1 < found.length; at += 2) {
       const [id, text] = [found[at] ?? '', found[at + 1] ?? ''];
-      const word = read(this.#schema, text);
+      const word = readAs(this.#schema, text);
       if (word !== null && word.id === id) words.push(word);
       else await this.#putAside(id, text);
     }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { noteAside, putWrongTypesAside, read } from './aside.ts';
+import { noteAside, putWrongTypesAside, readAs } from './aside.ts';
 import { type SharedRedis, VERSION } from './redis.ts';
 import { Register } from './register.ts';
 import { TextPlace } from './texts.ts';
@@ -121,7 +121,7 @@ export class Runs {
     const texts = await this.#listed(() => this.#shared.redis.lrange(this.#poisonedKey, 0, most - 1));
     const found: Poisoned[] = [];
     for (const text of texts) {
-      const one = read(Poisoned, text);
+      const one = readAs(Poisoned, text);
       if (one !== null) found.push(one);
       else {
         await this.#shared.redis.lrem(this.#poisonedKey, 0, text);

@@ -84,8 +84,8 @@ export const scoresWork =
           return printJson({
             ...scored,
             // The file's path on this machine.
-            ...named(scored.reward, first.name),
-            against: scored.against && { ...scored.against, ...named(scored.against.reward, second?.name) },
+            ...namedReward(scored.reward, first.name),
+            against: scored.against && { ...scored.against, ...namedReward(scored.against.reward, second?.name) },
           } as unknown as Printable);
         },
         close,
@@ -96,6 +96,6 @@ export const scoresWork =
     }
   };
 
-const named = (reward: string | null, name: string | undefined): { reward: string | null } => ({
+const namedReward = (reward: string | null, name: string | undefined): { reward: string | null } => ({
   reward: reward === null ? null : (name ?? reward),
 });

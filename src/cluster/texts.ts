@@ -46,7 +46,7 @@ export class Texts implements TextStore {
     if (bytes.length <= inline) return { text };
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const place = own === undefined ? { sha256 } : { sha256, own };
-    const name = nameOf(place);
+    const name = textName(place);
     if (this.#put.has(name)) return place;
     const key = this.#key(name);
     if (bytes.length <= IN_REDIS) await this.#ask(key, () => this.#shared.redis.set(key, bytes, 'EX', KEPT_SECONDS));
@@ -66,7 +66,7 @@ export class Texts implements TextStore {
 
   async drop(place: TextPlace): Promise<void> {
     if ('text' in place || place.own === undefined) return;
-    const name = nameOf(place);
+    const name = textName(place);
     if ((await this.#shared.redis.del(this.#key(name))) === 0 && this.#folder !== undefined)
       await rm(join(this.#folder, name), { force: true });
   }
@@ -74,7 +74,7 @@ export class Texts implements TextStore {
   async get(place: TextPlace): Promise<string> {
     if ('text' in place) return place.text;
     const { sha256 } = place;
-    const name = nameOf(place);
+    const name = textName(place);
     const key = this.#key(name);
     const kept = await this.#ask(key, () => this.#shared.redis.getBuffer(key));
     const shared = this.#folder === undefined ? undefined : join(this.#folder, name);
@@ -98,5 +98,5 @@ export class Texts implements TextStore {
   #key = (name: string): string => `${this.#shared.prefix}:text:${name}`;
 }
 
-const nameOf = ({ sha256, own }: { sha256: string; own?: string | undefined }): string =>
+const textName = ({ sha256, own }: { sha256: string; own?: string | undefined }): string =>
   own === undefined ? sha256 : `${sha256}-${own.replaceAll(/[^\w-]/g, '_')}`;

@@ -16,10 +16,10 @@ const BRANCHES = 'branches';
 /** The dump of a record's branches, in the journal or where the user says. */
 export function branchPath(journal: Journal, record: string, out?: string): string | null {
   const directory = out ?? (journal.directory === null ? null : join(journal.directory, BRANCHES));
-  return directory === null ? null : resolve(directory, nameOf(record));
+  return directory === null ? null : resolve(directory, branchName(record));
 }
 
-const nameOf = (record: string): string => `${record.slice(0, 12)}.jsonl`;
+const branchName = (record: string): string => `${record.slice(0, 12)}.jsonl`;
 
 /** Writes a branch as a line of its dump and notes it in the journal. @throws the system's error when it cannot be written */
 export function keepBranch(
@@ -30,7 +30,7 @@ export function keepBranch(
 ): void {
   const folder = out === undefined ? journal.subfolder(BRANCHES) : Folder.open(resolve(out), [], true);
   if (folder === null) return;
-  const file = new LinesFile((mode) => folder.openFile(nameOf(record), mode));
+  const file = new LinesFile((mode) => folder.openFile(branchName(record), mode));
   try {
     file.append(line);
   } finally {

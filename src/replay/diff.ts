@@ -119,14 +119,14 @@ function pairs(before: readonly string[], after: readonly string[]): DiffLine[] 
   const added: DiffLine[] = [];
   for (let i = 0; i < Math.max(before.length, after.length); i++) {
     const [old, now] = [before[i], after[i]];
-    const words = old !== undefined && now !== undefined ? wordsOf(old, now) : null;
+    const words = old !== undefined && now !== undefined ? changedWords(old, now) : null;
     if (old !== undefined) removed.push({ op: 'removed', text: short(old), ...(words && { words: words.before }) });
     if (now !== undefined) added.push({ op: 'added', text: short(now), ...(words && { words: words.after }) });
   }
   return [...removed, ...added];
 }
 
-function wordsOf(before: string, after: string): { before: DiffWord[]; after: DiffWord[] } | null {
+function changedWords(before: string, after: string): { before: DiffWord[]; after: DiffWord[] } | null {
   if (before.length > MAX_WORD_LINE || after.length > MAX_WORD_LINE) return null;
   const changes = diffWordsWithSpace(before, after);
   const side = (other: 'added' | 'removed'): DiffWord[] =>

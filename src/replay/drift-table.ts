@@ -29,7 +29,7 @@ export class DriftTable {
   add(outcome: CountedOutcome, step: number | null): void {
     const { status, verdict } = outcome;
     for (const [name, rows] of this.#tables) {
-      const value = keyOf(name, outcome, step);
+      const value = tableKey(name, outcome, step);
       const row = rows.get(value) ?? { value, ...EMPTY };
       rows.set(value, row);
       row.calls++;
@@ -49,7 +49,7 @@ export class DriftTable {
 
 const EMPTY = { calls: 0, same: 0, drift: 0, flaky: 0, infra: 0, unknown: 0, skipped: 0, error: 0 };
 
-function keyOf(name: TableName, outcome: CountedOutcome, step: number | null): string {
+function tableKey(name: TableName, outcome: CountedOutcome, step: number | null): string {
   const { backend, environment } = outcome;
   if (name === 'tool') return outcome.name ?? 'none';
   if (name === 'step') return step === null ? 'none' : String(step);

@@ -88,15 +88,20 @@ export function forkPrefix(rollout: Rollout, turn: number, { offersTools, edits 
   const ids = new Map<number, string>();
   const messages = rollout.turns.slice(0, end).map((one): Message => {
     const edited = edits?.get(one.index);
-    if (edited !== undefined) return said(one, edited, ids, rollout);
+    if (edited !== undefined) return prefixMessage(one, edited, ids, rollout);
     // To a server, every reply is the assistant's, whoever wrote it.
     if (['assistant', 'function_call', 'given_assistant'].includes(one.role)) return assistantMessage(one, ids);
-    return said(one, offersTools && one.role === 'system' ? withoutToolBlock(one.text) : one.text, ids, rollout);
+    return prefixMessage(
+      one,
+      offersTools && one.role === 'system' ? withoutToolBlock(one.text) : one.text,
+      ids,
+      rollout,
+    );
   });
   return { messages: messages.filter(({ role, content }) => role !== 'system' || content !== ''), turn: end };
 }
 
-const idOf = (index: number): string => `call_${index}`;
+const prefixCallId = (index: number): string => `call_${index}`;
 
 function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
   const parsed = turn.toolCalls.filter((call) => call.error === null && call.name !== null);
@@ -110,7 +115,7 @@ function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
           .join('')
           .trimEnd();
   const calls = parsed.map((call): MessageToolCall => {
-    const id = call.id ?? idOf(call.index);
+    const id = call.id ?? prefixCallId(call.index);
     if (call.resultTurn !== null) ids.set(call.resultTurn, id);
     const args = typeof call.arguments === 'string' ? call.arguments : printJson(call.arguments);
     return { id, type: 'function', function: { name: call.name!, arguments: args } };
@@ -122,7 +127,7 @@ function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
   return { role: 'assistant', content: turn.text };
 }
 
-function said(turn: Turn, text: string, ids: ReadonlyMap<number, string>, rollout: Rollout): Message {
+function prefixMessage(turn: Turn, text: string, ids: ReadonlyMap<number, string>, rollout: Rollout): Message {
   if (turn.role !== 'tool') return { role: turn.role, content: text };
   const id = ids.get(turn.index);
   const call = rollout.turns.flatMap(({ toolCalls }) => toolCalls).find(({ resultTurn }) => resultTurn === turn.index);

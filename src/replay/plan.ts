@@ -70,14 +70,14 @@ export function planCalls(row: DumpRecord, options: PlanOptions): PlannedCall[] 
   return plans.filter((plan) => (call === null || plan.call === call) && (turn === null || plan.turn === turn));
 }
 
-interface Place {
+interface CallPlace {
   locator: string;
   record: string;
   rollout: Rollout;
   row: DumpRecord;
 }
 
-function planCall(call: ToolCall, { locator, record, rollout, row }: Place, { tools }: PlanOptions): PlannedCall {
+function planCall(call: ToolCall, { locator, record, rollout, row }: CallPlace, { tools }: PlanOptions): PlannedCall {
   const turn = rollout.turns.find(({ toolCalls }) => toolCalls.includes(call))!.index;
   const tool = call.name === null ? null : tools.for(call.name, rollout.toolSchemas);
   const created = tool?.needsPicture

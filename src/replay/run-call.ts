@@ -75,7 +75,7 @@ async function runCode(
       { cells: [text], cell_timeout: seconds, total_timeout: seconds },
       { signal },
     );
-    return cellOf(answer, 0);
+    return notebookCell(answer, 0);
   }
   let processor: number | null = null;
   const answer = await backend.run(
@@ -91,7 +91,7 @@ const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(pl
 /** A record marks each picture in a result before its text. */
 const PICTURE = '<image>';
 
-const spoken = ({ response, reward, metrics }: ToolResult, recorded: string): Partial<RunResult> => {
+const toolRunResult = ({ response, reward, metrics }: ToolResult, recorded: string): Partial<RunResult> => {
   const marks = recorded.startsWith(PICTURE) ? PICTURE.repeat(response.images?.length ?? 0) : '';
   return { given: { text: marks + response.text, reward, metrics }, failed: response.error !== undefined };
 };
@@ -111,7 +111,7 @@ async function runTool(
   try {
     for (const before of plan.predecessors ?? [])
       await within((inner) => tool.execute(instanceId, argumentsOf(before), before.executed, { signal: inner }));
-    return spoken(
+    return toolRunResult(
       await within((inner) => tool.execute(instanceId, argumentsOf(plan), plan.executed, { signal: inner })),
       plan.recorded?.text ?? '',
     );
@@ -127,10 +127,10 @@ async function runTool(
 }
 
 async function runInNotebook(plan: PlannedCall, attempt: number, context: RunContext): Promise<Partial<RunResult>> {
-  return cellOf(await context.notebooks.run(plan, attempt, context), plan.predecessors?.length ?? 0);
+  return notebookCell(await context.notebooks.run(plan, attempt, context), plan.predecessors?.length ?? 0);
 }
 
-function cellOf(answer: RunJupyterResponse, position: number): Partial<RunResult> {
+function notebookCell(answer: RunJupyterResponse, position: number): Partial<RunResult> {
   const cell = answer.cells[position];
   const isLate = answer.driver?.status === 'TimeLimitExceeded';
   if (cell === undefined && !isLate) return { error: answer.message || 'the sandbox gave no answer' };
@@ -152,13 +152,13 @@ export class Notebooks {
 
   want(plan: PlannedCall): void {
     if (plan.predecessors === null || plan.code === null || plan.skip !== null || plan.edited) return;
-    const known = this.#longest.get(keyOf(plan));
-    if ((known?.predecessors?.length ?? -1) < plan.predecessors.length) this.#longest.set(keyOf(plan), plan);
+    const known = this.#longest.get(callKey(plan));
+    if ((known?.predecessors?.length ?? -1) < plan.predecessors.length) this.#longest.set(callKey(plan), plan);
   }
 
   run(plan: PlannedCall, attempt: number, { backend, signal }: RunContext): Promise<RunJupyterResponse> {
-    const key = `${keyOf(plan)} ${attempt}`;
-    const last = plan.edited ? plan : (this.#longest.get(keyOf(plan)) ?? plan);
+    const key = `${callKey(plan)} ${attempt}`;
+    const last = plan.edited ? plan : (this.#longest.get(callKey(plan)) ?? plan);
     const known = plan.edited ? undefined : this.#runs.get(key);
     if (known !== undefined && known.cells > (plan.predecessors?.length ?? 0)) return known.answer;
     const calls = [...(last.predecessors ?? []), last];
@@ -182,4 +182,4 @@ export class Notebooks {
   }
 }
 
-const keyOf = ({ record, name }: PlannedCall): string => `${record} ${name}`;
+const callKey = ({ record, name }: PlannedCall): string => `${record} ${name}`;

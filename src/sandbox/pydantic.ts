@@ -15,11 +15,11 @@ export interface Issue {
 }
 
 const INVALID = Symbol('invalid');
-type Read<T> = (value: unknown, loc: Loc, issues: Issue[]) => T | typeof INVALID;
+type FieldReader<T> = (value: unknown, loc: Loc, issues: Issue[]) => T | typeof INVALID;
 
 /** How one field is read, and its default when the key is missing. */
 export interface PydanticField<T> {
-  read: Read<T>;
+  read: FieldReader<T>;
   fallback?: () => T;
   /** As OpenAPI spells it. */
   schema: Schema;
@@ -98,7 +98,7 @@ const MAX_DIGITS = 4300;
 const OVERSIZED = 'Unable to parse input string as an integer, exceeded maximum size';
 
 /** A Python int: a bigint if a double would round it. */
-const wholeNumber: Read<number | bigint> = (value, loc, issues) => {
+const wholeNumber: FieldReader<number | bigint> = (value, loc, issues) => {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') {
@@ -210,7 +210,7 @@ type Value<F extends Fields> = { [K in keyof F]: Infer<F[K]> };
 
 /** A body's fields, in the order in which pydantic reports their faults. Unknown keys are ignored. */
 export function model<F extends Fields>(fields: F): PydanticModel<Value<F>> {
-  const read: Read<Value<F>> = (value, loc, issues) => {
+  const read: FieldReader<Value<F>> = (value, loc, issues) => {
     if (!isRecord(value)) {
       const message = 'Input should be a valid dictionary or object to extract fields from';
       return refuse(issues, 'model_attributes_type', loc, message, value);

@@ -86,7 +86,7 @@ function compared(a: Said, b: Said): TurnPair {
   const side = (turn: Said, isLeft: boolean): ComparedTurn => ({
     turn: turn.index,
     role: turn.role,
-    pieces: joined(
+    pieces: joinedPieces(
       words
         .filter(({ added, removed }) => (isLeft ? !added : !removed))
         .map(({ added, removed, value }) => ({ isOwn: added || removed, text: value })),
@@ -96,7 +96,7 @@ function compared(a: Said, b: Said): TurnPair {
 }
 
 /** Words of one side with only a blank between them form one piece. */
-function joined(pieces: readonly SaidPiece[]): SaidPiece[] {
+function joinedPieces(pieces: readonly SaidPiece[]): SaidPiece[] {
   const out: SaidPiece[] = [];
   for (const [i, { isOwn, text }] of pieces.entries()) {
     const isGap = !isOwn && text.trim() === '' && pieces[i - 1]?.isOwn === true && pieces[i + 1]?.isOwn === true;

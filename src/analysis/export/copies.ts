@@ -29,7 +29,7 @@ function grams(text: string): Set<number> {
   return found;
 }
 
-const promptText = ({ messages, response }: ExportConversation): string =>
+const copyPrompt = ({ messages, response }: ExportConversation): string =>
   messages
     .slice(0, response)
     .filter(({ role }) => role === 'user')
@@ -57,7 +57,7 @@ export class Contamination {
 
   /** `prompt`: the same question; `passage`: 13 words in a row; null: neither. */
   of(conversation: ExportConversation): 'prompt' | 'passage' | null {
-    const asked = promptText(conversation);
+    const asked = copyPrompt(conversation);
     if (this.#prompts.has(words(asked).join(' '))) return 'prompt';
     for (const gram of grams(`${asked}\n${responseText(conversation)}`)) if (this.#grams.has(gram)) return 'passage';
     return null;

@@ -24,7 +24,7 @@ function runsOf(lines: ReadonlyMap<number, KnownLine>): { from: number; text: st
 }
 
 /** Each occurrence of a text in the known lines: the run, and the offset in it. */
-function placesOf(lines: ReadonlyMap<number, KnownLine>, text: string): { from: number; text: string; at: number }[] {
+function editPlaces(lines: ReadonlyMap<number, KnownLine>, text: string): { from: number; text: string; at: number }[] {
   if (text === '') return [];
   return runsOf(lines).flatMap((run) => {
     const found: { from: number; text: string; at: number }[] = [];
@@ -82,7 +82,7 @@ function replaceAt(
  */
 function placeInView(view: ReadonlyMap<number, string>, text: string): number | null {
   const known = new Map([...view].map(([number, line]) => [number, { text: line, by: null }] as const));
-  const places = placesOf(known, text.endsWith('\n') ? text : text.trimEnd());
+  const places = editPlaces(known, text.endsWith('\n') ? text : text.trimEnd());
   const [only] = places;
   return places.length === 1 && only !== undefined ? only.from + newlinesIn(only.text.slice(0, only.at)) : null;
 }
@@ -98,7 +98,7 @@ export function editedPartly(
   let isWhole = file.isWhole;
   const shown = view === null ? new Map<number, string>() : shownLines(view);
   for (const edit of edits) {
-    const places = placesOf(lines, edit.old);
+    const places = editPlaces(lines, edit.old);
     const isPlaced = edit.all ? places.length > 0 && (isWhole || growth(edit) === 0) : places.length === 1;
     if (isPlaced) {
       for (const place of places.toReversed()) lines = replaceAt(lines, place, edit, call);

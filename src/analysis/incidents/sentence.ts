@@ -38,7 +38,7 @@ const UNITS: { [name: string]: string } = {
 /** Width of a phrase in cells, so that its sentence fits a terminal. */
 const PHRASE = 32;
 
-const quoted = (own: readonly Movement[]): string =>
+const quotedNames = (own: readonly Movement[]): string =>
   own
     .flatMap(({ said }) => (said === undefined ? [] : `"${truncate(said.phrase, PHRASE)}"`))
     .slice(0, 2)
@@ -56,7 +56,7 @@ export function sentenceOf({ family, own, shareOf, tool }: Wording): string {
       return toolsText(own, shareOf, tool);
     case 'hack':
     case 'phrase':
-      return `the model began to say ${quoted(own)} (${text})`;
+      return `the model began to say ${quotedNames(own)} (${text})`;
     case 'language':
       return `${languageText(own, rises)} (${text})`;
     case 'loop':
@@ -96,8 +96,9 @@ function toolsText(own: readonly Movement[], shareOf: Wording['shareOf'], tool: 
   const lead = error ?? phrase;
   if (lead === undefined) throw new RangeError('a sentence is about a change');
   const shift = shareOf(lead);
-  const says = phrase === undefined ? '' : `: ${phrase.said?.phrase === WORDLESS ? 'empty results' : quoted([phrase])}`;
-  if (error === undefined) return `results of ${name} began to say ${quoted(own)} (${shiftText(lead, shift)})`;
+  const says =
+    phrase === undefined ? '' : `: ${phrase.said?.phrase === WORDLESS ? 'empty results' : quotedNames([phrase])}`;
+  if (error === undefined) return `results of ${name} began to say ${quotedNames(own)} (${shiftText(lead, shift)})`;
   const verb = shift[1] < shift[0] ? 'fails less' : shift[0] < 0.02 ? 'began to fail' : 'fails more';
   return `${name} ${tool === null && verb.startsWith('fails') ? verb.replace('fails', 'fail') : verb}${says} (errors: ${shiftText(lead, shift)})`;
 }

@@ -268,7 +268,7 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
     });
   }
   found.sort((a, b) => a.p - b.p || Math.abs(b.change?.jump ?? 0) - Math.abs(a.change?.jump ?? 0));
-  return joined(found);
+  return joinedMovements(found);
 }
 
 /** Undesirable quantities. Slow growth is news only for these, because lengths and scores grow while a model learns. */
@@ -305,7 +305,7 @@ function trendOf(means: Float64Array, counts: Float64Array, told: readonly numbe
 }
 
 /** Merges alarms whose means by step rise and fall together. */
-function joined(found: readonly (Movement & { series: Float64Array })[]): Movement[] {
+function joinedMovements(found: readonly (Movement & { series: Float64Array })[]): Movement[] {
   const leaders: { movement: Movement; series: Float64Array; alike: string[] }[] = [];
   const result: Movement[] = [];
   for (const { series, ...movement } of found) {

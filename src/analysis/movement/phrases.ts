@@ -160,19 +160,19 @@ export async function newPhrases(
   movements.sort((a, b) => a.logP - b.logP || b.phrase.length - a.phrase.length || (a.phrase < b.phrase ? -1 : 1));
   const clear = apart(movements, counted).filter(({ logP }) => logP < WORTH);
   const holders = holdersOf(clear, rows);
-  const having = (movement: PhraseMovement) => holders.get(keyOf(movement)) ?? [];
+  const having = (movement: PhraseMovement) => holders.get(phraseKey(movement)) ?? [];
   return clear.flatMap((movement) => withRows(movement, having(movement), rows, places, means) ?? []);
 }
 
 /** Phrases that chance explains as well as this are nobody's business. */
 const WORTH = Math.log(1e-3);
 
-const keyOf = ({ by, phrase }: Pick<PhraseMovement, 'by' | 'phrase'>): string =>
+const phraseKey = ({ by, phrase }: Pick<PhraseMovement, 'by' | 'phrase'>): string =>
   `${by === 'model' ? 'm' : 't'}${phrase}`;
 
 /** All rows that have a phrase, by phrase. */
 function holdersOf(movements: readonly PhraseMovement[], rows: readonly TextRow[]): Map<string, TextRow[]> {
-  const holders = new Map(movements.map((movement) => [keyOf(movement), [] as TextRow[]]));
+  const holders = new Map(movements.map((movement) => [phraseKey(movement), [] as TextRow[]]));
   for (const row of rows) for (const phrase of row.phrases) holders.get(phrase)?.push(row);
   return holders;
 }

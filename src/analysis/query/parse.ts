@@ -126,7 +126,7 @@ class Parser {
       return sign.value === '~' ? match : { op: 'not', of: match };
     }
     throw new QueryError(
-      `expected ${isNumber(field) ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
+      `expected ${isNumberField(field) ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
       sign.at,
     );
   }
@@ -178,7 +178,7 @@ class Parser {
     const isDate = typeof value === 'object' && value !== null;
     if (isOrder && typeof value !== 'number' && !isDate) throw new QueryError(`${by} compares numbers`, token.at);
     if (isOrder && field.type === 'text') throw new QueryError(`${name} is text: == != ~ or !~`, token.at);
-    if (isNumber(field) && typeof value !== 'number' && value !== null)
+    if (isNumberField(field) && typeof value !== 'number' && value !== null)
       throw new QueryError(`${name} is a number`, token.at);
     if (field.type === 'read' && typeof value !== 'boolean')
       throw new QueryError('read is true or false; alone it is true, !read is false', token.at);
@@ -188,7 +188,7 @@ class Parser {
   }
 
   #match(name: string, field: Field, at: number): Expression {
-    if (isNumber(field)) throw new QueryError(`${name} is a number: < <= == != >= or >`, at);
+    if (isNumberField(field)) throw new QueryError(`${name} is a number: < <= == != >= or >`, at);
     const token = this.#take();
     // Quoted text is matched literally.
     if (token.kind === 'string') return { op: 'match', field, source: RE2JS.quote(token.value), ignoresCase: false };
@@ -203,7 +203,7 @@ class Parser {
   }
 }
 
-const isNumber = (field: Field): boolean =>
+const isNumberField = (field: Field): boolean =>
   field.type === 'number' || field.type === 'group' || (field.type === 'tool' && field.part === null);
 
 function literalOf(token: Token): Literal | undefined {

@@ -111,8 +111,8 @@ function varies<Row>(rows: readonly Row[], value: (row: Row) => CellValue): bool
   return rows.some((row) => plainValue(value(row)) !== known);
 }
 
-const isText = (type: ColumnType): boolean =>
+const isTextType = (type: ColumnType): boolean =>
   type === 'text' || type === 'rollout' || type === 'prompt' || type === 'curve' || type === 'bar';
 
 /** Numbers are right-aligned. */
-export const endsRight = ({ type }: Pick<ReportColumn<never>, 'type'>): boolean => !isText(type);
+export const endsRight = ({ type }: Pick<ReportColumn<never>, 'type'>): boolean => !isTextType(type);

@@ -33,12 +33,12 @@ export async function* readSignal(
   const lastFile = new Map<string, number>();
   for (const [at, file] of dump.files.entries()) {
     if (file.state !== 'ready') await file.buildIndex(() => true);
-    for (let record = 0; record < file.count; record++) lastFile.set(keyOf(file, record), at);
+    for (let record = 0; record < file.count; record++) lastFile.set(recordKey(file, record), at);
   }
   const open = new Map<string, SignalStep>();
   for (const [at, file] of dump.files.entries()) {
     for (let record = 0; record < file.count; record++) {
-      const key = keyOf(file, record);
+      const key = recordKey(file, record);
       const step = open.get(key) ?? { stream: file.stream, step: file.stepOf(record), rows: [], leftOut: 0 };
       open.set(key, step);
       await rest();
@@ -56,4 +56,4 @@ export async function* readSignal(
   }
 }
 
-const keyOf = (file: DumpFile, record: number): string => `${file.stream}\0${file.stepOf(record)}`;
+const recordKey = (file: DumpFile, record: number): string => `${file.stream}\0${file.stepOf(record)}`;

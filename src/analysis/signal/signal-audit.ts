@@ -366,8 +366,8 @@ function auditSizes(
   const fits = fit !== null && fit.best.length > 0 && fit.best.every((name) => IN_GROUPS.test(name));
   const estimator = named ?? (fits ? fit.best[0] : undefined);
   const byPrompt = new Map<string, number>();
-  for (const row of own) byPrompt.set(promptOf(rows, row), (byPrompt.get(promptOf(rows, row)) ?? 0) + 1);
-  const shared = own.filter((row) => (byPrompt.get(promptOf(rows, row)) ?? 0) > 1).length;
+  for (const row of own) byPrompt.set(promptName(rows, row), (byPrompt.get(promptName(rows, row)) ?? 0) + 1);
+  const shared = own.filter((row) => (byPrompt.get(promptName(rows, row)) ?? 0) > 1).length;
   // A prompt shared by all may be several prompts that differ in their images.
   const isShared = byPrompt.size > 1 && shared * 2 > own.length;
   if (estimator === undefined && !isShared) return;
@@ -401,7 +401,7 @@ function auditUids(rows: readonly SignalRow<unknown>[], fit: Fit | null, notice:
   notice('group_alone', [...rows.keys()], `${what}: ${then}`, null, isCertain ? 'error' : 'warning');
 }
 
-const promptOf = (rows: readonly SignalRow<unknown>[], row: number): string => rows[row]?.key.prompt ?? '';
+const promptName = (rows: readonly SignalRow<unknown>[], row: number): string => rows[row]?.key.prompt ?? '';
 
 /** verl's estimators that compare the rollouts of one prompt. */
 const IN_GROUPS = /^(?:(?:dr_)?grpo|rloo|opo|gpg|reinforce_plus_plus_baseline)/i;

@@ -55,12 +55,12 @@ function shapeOf({ headers, end, resultEnd }: OwnShape): Shape {
 
 const MAX_HEADER = 4096;
 
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** A header that ends its line may end the text instead. */
 const header = (text: string): string =>
-  text.endsWith('\n') ? `${literal(text.replace(/\n+$/, ''))}(?:\\n+|$)` : literal(text);
+  text.endsWith('\n') ? `${escapedPattern(text.replace(/\n+$/, ''))}(?:\\n+|$)` : escapedPattern(text);
 
 /** The line break at the end is often lost. */
 const line = (text: string): string =>
-  text.endsWith('\n') ? `${literal(text.replace(/\n+$/, ''))}\\n*` : `${literal(text)}\\n?`;
+  text.endsWith('\n') ? `${escapedPattern(text.replace(/\n+$/, ''))}\\n*` : `${escapedPattern(text)}\\n?`;

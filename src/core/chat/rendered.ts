@@ -33,14 +33,14 @@ export interface AnewTools {
 }
 
 const loaded = new Map<string, AnewTools>();
-const keyOf = ({ template, tokenizer }: Anew): string => `${tokenizer ?? ''}\n${template?.source ?? ''}`;
+const renderingKey = ({ template, tokenizer }: Anew): string => `${tokenizer ?? ''}\n${template?.source ?? ''}`;
 
 /** The tools that `loadAnew` has loaded in this thread; null before. */
-export const anewTools = (anew: Anew): AnewTools | null => loaded.get(keyOf(anew)) ?? null;
+export const anewTools = (anew: Anew): AnewTools | null => loaded.get(renderingKey(anew)) ?? null;
 
 /** Templates and tokenizers need libraries, which are loaded on demand. @throws if a file is not what it should be */
 export async function loadAnew(anew: Anew | undefined): Promise<void> {
-  if (anew === undefined || loaded.has(keyOf(anew))) return;
+  if (anew === undefined || loaded.has(renderingKey(anew))) return;
   const { template, tokenizer } = anew;
   let render: AnewTools['render'] = null;
   if (template !== undefined) {
@@ -49,7 +49,7 @@ export async function loadAnew(anew: Anew | undefined): Promise<void> {
     render = (messages, opensReply) => made.render({ ...template.values, messages, add_generation_prompt: opensReply });
   }
   const text = tokenizer === undefined ? null : await (await import('./token-text.ts')).loadTokenText(tokenizer);
-  loaded.set(keyOf(anew), { render, specials: template?.specials ?? [], tokenizer: text });
+  loaded.set(renderingKey(anew), { render, specials: template?.specials ?? [], tokenizer: text });
 }
 
 /** A template from a Jinja file or from tokenizer_config.json. @throws if the file has none */

@@ -50,7 +50,7 @@ const MAX_END = 512;
 export function scanHeaders(shape: Shape, text: string, from: number, to: number): Header[] {
   const { rules, begins } = compile(shape);
   const within = to === text.length ? text : text.slice(0, to);
-  const places = placesOf(begins, within, from);
+  const places = wordPlaces(begins, within, from);
   const found: { start: number; length: number; order: number; role: Role; rule: HeaderRule }[] = [];
   for (const [order, { rule, pattern }] of rules.entries()) {
     for (const match of matchesOf(pattern, within, from, rule.begins, places)) {
@@ -117,7 +117,7 @@ const NOWHERE: readonly number[] = [];
 /**
  * The positions of each word. Words that end a line are searched for at line ends: there are fewer lines than letters.
  */
-function placesOf(words: readonly string[], text: string, from: number): ReadonlyMap<string, readonly number[]> {
+function wordPlaces(words: readonly string[], text: string, from: number): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   const add = (word: string, at: number): void => {
     const known = places.get(word);

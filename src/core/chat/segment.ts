@@ -54,7 +54,7 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
     shape,
     text,
     prompt.length,
-    joined(shape, text, hidden(shape, text, prompt.length, withDoubt(shape, text, prompt.length, laid))),
+    joinedTurns(shape, text, hidden(shape, text, prompt.length, withDoubt(shape, text, prompt.length, laid))),
   ).flatMap((turn) => splitInlineResults(text, turn));
   if (shape.judged === true) for (const turn of turns) if (turn.confidence === 'marked') turn.confidence = 'inferred';
   const told = shape === template.marked && shape.special ? 'exact' : template.class;
@@ -338,19 +338,21 @@ function hidden({ hides }: Shape, text: string, boundary: number, turns: ChatTur
     if (turn.pieces.every(({ end }) => end <= boundary)) return givenByLines(text, turn);
     if (turn.role !== 'assistant') return [turn];
     if (turns[i + 1] !== undefined && turns[i + 1]?.role !== 'tool')
-      return dividedAt(turn, bodyOf(turn), breakBetween(textOf(text, turn), 'assistant'), hides) ?? [unknownTurn(turn)];
+      return (
+        dividedAt(turn, bodyOf(turn), breakBetween(turnText(text, turn), 'assistant'), hides) ?? [unknownTurn(turn)]
+      );
     return [turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn];
   });
 }
 
 /** The model's words after a result are inferred, if a line break in it may separate two messages. */
-function joined({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTurn[] {
+function joinedTurns({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTurn[] {
   if (joins !== true) return turns;
   return turns.map((turn, i) =>
     turn.role === 'assistant' &&
     turn.confidence === 'marked' &&
     turns[i - 1]?.role !== 'user' &&
-    /[^\n]\n[^\n]/.test(textOf(text, turn))
+    /[^\n]\n[^\n]/.test(turnText(text, turn))
       ? { ...turn, confidence: 'inferred' }
       : turn,
   );
@@ -358,7 +360,7 @@ function joined({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTurn[] {
 
 const unknownTurn = (turn: ChatTurn): ChatTurn => ({ ...turn, role: 'unknown', confidence: 'unknown' });
 const bodyOf = (turn: ChatTurn): TurnPiece | undefined => turn.pieces.find(({ kind }) => kind === 'text');
-const textOf = (text: string, turn: ChatTurn): string => {
+const turnText = (text: string, turn: ChatTurn): string => {
   const body = bodyOf(turn);
   return body === undefined ? '' : text.slice(body.start, body.end);
 };
@@ -372,7 +374,7 @@ const INSTRUCTS = /^\s*(?:#+ |You are|You're|Your (?:task|role|job|name)|Act as|
 function givenByLines(text: string, turn: ChatTurn): ChatTurn[] {
   const unknown: ChatTurn = { ...turn, confidence: 'unknown' };
   const body = bodyOf(turn);
-  const said = textOf(text, turn);
+  const said = turnText(text, turn);
   if (body === undefined || turn.role !== 'user') return [unknown];
   const tools = TOOLS_SAID.exec(said)?.[0].length ?? 0;
   const rest = said.slice(tools);

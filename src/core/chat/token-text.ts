@@ -9,8 +9,8 @@ const MAX_PARTS = 4;
 /** @throws if the file is not a tokenizer.json, with the reason */
 export async function loadTokenText(path: string): Promise<TokenText> {
   const tokenizer = new Tokenizer(
-    await jsonOf(path),
-    await jsonOf(join(dirname(path), 'tokenizer_config.json')).catch(() => ({})),
+    await jsonFile(path),
+    await jsonFile(join(dirname(path), 'tokenizer_config.json')).catch(() => ({})),
   );
   const known = new Map<number, string>();
   const decode = (ids: readonly number[]): string =>
@@ -47,6 +47,6 @@ export async function loadTokenText(path: string): Promise<TokenText> {
   };
 }
 
-async function jsonOf(path: string): Promise<object> {
+async function jsonFile(path: string): Promise<object> {
   return JSON.parse(await readFile(path, 'utf8')) as object;
 }

@@ -56,14 +56,14 @@ const OTHER_VOICES =
 function repliedTurns(text: string, from: number): ChatTurn[] {
   const called = withResults(text, from);
   if (called !== null) return called;
-  const replies = spoken(text, from, text.length);
+  const replies = spokenTurns(text, from, text.length);
   const isDialogue = replies.length > 1;
   if (!isDialogue && OTHER_VOICES.test(text.slice(from))) return [turnOf('assistant', 'unknown', from, text.length)];
   return replies[0]?.role === 'unknown' ? [turnOf('assistant', 'unknown', from, text.length)] : replies;
 }
 
 /** A reply, or replies and words of the user between them; unknown if texts touch that do not speak like those. */
-function spoken(text: string, from: number, to: number): ChatTurn[] {
+function spokenTurns(text: string, from: number, to: number): ChatTurn[] {
   const schemas = SCHEMAS.exec(text.slice(from, to));
   if (schemas === null) return exchange(text, from, to, 'assistant') ?? [turnOf('unknown', 'unknown', from, to)];
   // Mistral writes the tools before the user's last message.
@@ -111,7 +111,7 @@ function withResults(text: string, from: number): ChatTurn[] | null {
     const end = resultsEnd(text, call, calls, results);
     // Fewer results than calls: the calls were made one by one, and most were answered with nothing.
     const [first = call.end, ...more] = results.length < call.ends.length ? call.ends : [call.end];
-    turns.push(...said(text, start, call.start, first));
+    turns.push(...saidTurns(text, start, call.start, first));
     for (const [i, stop] of more.entries())
       turns.push(turnOf('assistant', 'inferred', i === 0 ? first : (more[i - 1] ?? first), stop));
     turns.push(...results);
@@ -123,7 +123,7 @@ function withResults(text: string, from: number): ChatTurn[] | null {
     start = end;
   }
   if (turns.length === 0) return null;
-  return [...turns, ...said(text, start, text.length, text.length)];
+  return [...turns, ...saidTurns(text, start, text.length, text.length)];
 }
 
 /** Adds the results of a call. @returns where they end; null if that is unknown */
@@ -171,8 +171,8 @@ function wordsEnd(text: string, at: number, ids: ReadonlySet<string>, calls: Reg
 }
 
 /** The text before a call, and the call with the last of it. */
-function said(text: string, start: number, call: number, end: number): ChatTurn[] {
-  const before = start < call ? spoken(text, start, call) : [];
+function saidTurns(text: string, start: number, call: number, end: number): ChatTurn[] {
+  const before = start < call ? spokenTurns(text, start, call) : [];
   const last = before.at(-1);
   if (call >= end) return before;
   if (last?.role !== 'assistant') return [...before, turnOf('assistant', 'inferred', call, end)];

@@ -38,7 +38,7 @@ export class DirectoryWatch {
   check(): void {
     for (const [path, { inode }] of this.#watches) if (inodeOf(path) !== inode) this.#forget(path);
     for (const path of this.#paths) {
-      const kind = kindOf(path);
+      const kind = entryKind(path);
       if (kind === 'directory') this.#addTree(path, path, new Set());
       // A file is watched through its directory, and a path that does not exist yet through its nearest existing
       // parent.
@@ -85,7 +85,7 @@ export class DirectoryWatch {
     if (name?.startsWith('.')) return;
     const path = name === null ? directory : join(directory, name);
     if (event === 'rename') {
-      const kind = kindOf(path);
+      const kind = entryKind(path);
       const root = this.#rootOf(path);
       if (kind === 'directory' && root !== undefined && isInside(root, path)) this.#addTree(path, root, new Set());
       else if (kind === null) this.#forget(path);
@@ -131,7 +131,7 @@ const inodeOf = (path: string): string | null => {
   }
 };
 
-const kindOf = (path: string): 'directory' | 'file' | null => {
+const entryKind = (path: string): 'directory' | 'file' | null => {
   try {
     return statSync(path).isDirectory() ? 'directory' : 'file';
   } catch {
@@ -141,7 +141,7 @@ const kindOf = (path: string): 'directory' | 'file' | null => {
 
 function nearestDirectory(path: string): string {
   for (let parent = dirname(path); ; parent = dirname(parent)) {
-    if (kindOf(parent) === 'directory' || parent === dirname(parent)) return parent;
+    if (entryKind(parent) === 'directory' || parent === dirname(parent)) return parent;
   }
 }
 
@@ -151,7 +151,7 @@ function directoriesIn(path: string, root: string): string[] {
     return readdirSync(path, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
       .map((entry) => ({ nested: join(path, entry.name), isLink: entry.isSymbolicLink() }))
-      .filter(({ nested, isLink }) => kindOf(nested) === 'directory' && (!isLink || isInside(root, nested)))
+      .filter(({ nested, isLink }) => entryKind(nested) === 'directory' && (!isLink || isInside(root, nested)))
       .map(({ nested }) => nested);
   } catch {
     return [];

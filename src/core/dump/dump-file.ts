@@ -224,7 +224,7 @@ export class DumpFile {
       const identity = this.#content.identity();
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
-      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
+      if (seen !== null && isSameFile(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
         if (isKept) this.lastChange = this.#changeOf(identity.modified, false);
         return this.#becomeReady(isKept ? 'replaced' : 'none');
       }
@@ -359,7 +359,7 @@ export class DumpFile {
   #takeKept(identity: Identity, samples: string): void {
     const kept = this.#kept;
     this.#kept = null;
-    if (kept === null || !isSame(kept, identity) || kept.samples !== samples) return;
+    if (kept === null || !isSameFile(kept, identity) || kept.samples !== samples) return;
     if (kept.count === this.index.count && kept.recordBytes === this.index.recordBytes)
       this.index.takeColumns(kept.facts);
   }
@@ -456,7 +456,7 @@ export class DumpFile {
   }
 }
 
-const isSame = (a: Identity, b: Identity): boolean =>
+const isSameFile = (a: Identity, b: Identity): boolean =>
   a.device === b.device &&
   a.inode === b.inode &&
   a.size === b.size &&

@@ -55,7 +55,7 @@ const REST = 2;
 const LONGEST_REST_MS = 32;
 
 /** A record, by its place in the current content of its file. */
-const keyOf = ({ file, record }: Place): string =>
+const fileKey = ({ file, record }: Place): string =>
   `${file.index.offset(record)}.${file.index.part(record)} ${file.generation} ${file.path}`;
 
 /**
@@ -363,13 +363,13 @@ export class Dump {
     const kept = this.kept(place);
     if (kept !== undefined) return kept;
     const found = place.file.read(place.record);
-    this.#records.set(keyOf(place), found, { size: Math.max(1, found.bytes) });
+    this.#records.set(fileKey(place), found, { size: Math.max(1, found.bytes) });
     return found;
   }
 
   /** The record, if it is cached. */
   kept(place: Place): DumpRecord | undefined {
-    const kept = this.#records.get(keyOf(place));
+    const kept = this.#records.get(fileKey(place));
     // A held-back last line may have become another line at the same place.
     return kept?.bytes === place.file.index.length(place.record) ? kept : undefined;
   }

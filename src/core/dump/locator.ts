@@ -22,7 +22,7 @@ export function parseLocator(text: string): Locator {
   const turned = /^(.+)#t(\d+)$/s.exec(text);
   const turn = turned === null ? null : Number(turned[2]);
   const rest = turned?.[1] ?? text;
-  if (kindOf(rest) !== null) return { path: rest, line: null, part: 0, member: '', turn };
+  if (pathKind(rest) !== null) return { path: rest, line: null, part: 0, member: '', turn };
   const numbered = /^(.+):(\d+)(?:\.(\d+))?$/s.exec(rest);
   const base = numbered?.[1] ?? rest;
   const file = archiveOf(base);
@@ -43,13 +43,13 @@ export const endingOf = ({ member, line, part }: Pick<Locator, 'member' | 'line'
 
 /** The first prefix of a path that is a regular file, if something follows it; else null. */
 function archiveOf(path: string): string | null {
-  if (kindOf(path) === 'file') return null;
+  if (pathKind(path) === 'file') return null;
   for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1))
-    if (kindOf(path.slice(0, at)) === 'file') return path.slice(0, at);
+    if (pathKind(path.slice(0, at)) === 'file') return path.slice(0, at);
   return null;
 }
 
-function kindOf(path: string): 'file' | 'folder' | null {
+function pathKind(path: string): 'file' | 'folder' | null {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'file';
   } catch {

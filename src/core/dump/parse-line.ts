@@ -93,7 +93,9 @@ export function countRollouts(text: string, context: ReadContext): number | null
   return whole === null ? null : whole.length;
 }
 
-type Read = { json: JsonObject; format: Format } | { json: JsonValue | undefined; error: string; isUnknown?: true };
+type ParsedRecord =
+  | { json: JsonObject; format: Format }
+  | { json: JsonValue | undefined; error: string; isUnknown?: true };
 
 /** The rollouts of the line that was split last: they are read one after another, and share one split. */
 let split: { text: string; format: string | undefined; records: JsonObject[] | null } | null = null;
@@ -105,7 +107,7 @@ function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
   return records;
 }
 
-function readJson(text: string, context: ReadContext, part: number): Read {
+function readJson(text: string, context: ReadContext, part: number): ParsedRecord {
   if (part === 0) {
     const whole = readWhole(text, context);
     if ('error' in whole || whole.format.split === undefined) return whole;
@@ -124,7 +126,7 @@ function readJson(text: string, context: ReadContext, part: number): Read {
   return format === undefined ? unknown(json) : { json, format };
 }
 
-function readWhole(text: string, context: ReadContext): Read {
+function readWhole(text: string, context: ReadContext): ParsedRecord {
   let json: JsonValue;
   try {
     json = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text);
@@ -134,14 +136,14 @@ function readWhole(text: string, context: ReadContext): Read {
     return { json: undefined, error: `not JSON at character ${error.offset + 1}: ${error.message}${cut}` };
   }
   const record = Array.isArray(json) ? wrapList(json) : json;
-  if (!isJsonObject(record ?? undefined)) return { json, error: `${kindOf(json)}, not a JSON object` };
+  if (!isJsonObject(record ?? undefined)) return { json, error: `${valueKind(json)}, not a JSON object` };
   const object = record as JsonObject;
   const format = formatOf(object, context);
   return format === undefined ? unknown(object) : { json: object, format };
 }
 
 /** Part of a known writer's files, or of no known form. */
-function unknown(json: JsonObject): Read {
+function unknown(json: JsonObject): ParsedRecord {
   const isUnknown = json[UNREADABLE] === undefined && notRollout(json) === null && Object.keys(json).length > 0;
   return { json, error: whyUnknown(json), ...(isUnknown && { isUnknown: true }) };
 }
@@ -172,7 +174,7 @@ function whyUnknown(json: JsonObject): string {
   if (part !== null) return `no rollout: ${part}`;
   for (const key of ['input', 'output']) {
     const value = json[key];
-    if (value !== undefined && typeof value !== 'string') return `\`${key}\` is ${kindOf(value)}, not a string`;
+    if (value !== undefined && typeof value !== 'string') return `\`${key}\` is ${valueKind(value)}, not a string`;
   }
   const keys = Object.keys(json);
   const shown = keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', …' : '');
@@ -180,7 +182,7 @@ function whyUnknown(json: JsonObject): string {
   return `not a rollout: no format knows these keys: ${shown}`;
 }
 
-function kindOf(value: JsonValue): string {
+function valueKind(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value === 'bigint' ? 'number' : typeof value}`;

@@ -58,8 +58,8 @@ export class ReadMarks {
   #marks(): Map<string, Map<string, number>> {
     if (this.#known !== null) return this.#known;
     this.#known = new Map();
-    for (const line of linesOf(this.#path)) {
-      const place = placeOf(line);
+    for (const line of markLines(this.#path)) {
+      const place = markPlace(line);
       if (place !== null) this.#take(place);
     }
     return this.#known;
@@ -73,7 +73,7 @@ export class ReadMarks {
   }
 }
 
-function linesOf(path: string): string[] {
+function markLines(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n');
   } catch {
@@ -82,7 +82,7 @@ function linesOf(path: string): string[] {
 }
 
 /** null for a line that is not a place. */
-function placeOf(line: string): ReadPlace | null {
+function markPlace(line: string): ReadPlace | null {
   if (line === '') return null;
   try {
     const value = parseJson(line);

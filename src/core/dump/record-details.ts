@@ -29,9 +29,9 @@ const BETWEEN = '\t';
 export function detailLine({ rollout, json, error, findings, isUnknown }: ParsedLine): string {
   if (isUnknown) return '';
   const found = printJson(findings.map(findingJson));
-  if (rollout === null) return joined([printJson(error), found]);
+  if (rollout === null) return joinedText([printJson(error), found]);
   const { from, key, uid } = groupKeyOf(rollout);
-  return joined([
+  return joinedText([
     printJson(rollout.format),
     found,
     printJson(digitsIn(json, 'step') ?? rollout.step),
@@ -44,7 +44,7 @@ export function detailLine({ rollout, json, error, findings, isUnknown }: Parsed
   ]);
 }
 
-function joined(parts: readonly string[]): string {
+function joinedText(parts: readonly string[]): string {
   const line = parts.join(BETWEEN);
   return line.length > MOST_CHARS ? '' : line;
 }

@@ -85,7 +85,7 @@ export function readLiveState(directory: string, host: string): LiveState | null
   const path = join(directory, '.rollout-viewer', 'live.json');
   const text = isInside(directory, path) ? readStrangerFile(path, MOST_BYTES) : null;
   if (text === null) return null;
-  const parsed = Live.safeParse(jsonOf(text));
+  const parsed = Live.safeParse(jsonOrUndefined(text));
   if (!parsed.success) return null;
   const { time, pid, at, rollouts, queue = null, host: writer } = parsed.data;
   return {
@@ -147,7 +147,7 @@ export function readLiveFolder(directory: string): LiveFolder | null {
   });
   const pending = (listed(join(folder, 'pending')) ?? []).flatMap(({ name, isFile }): UnderWay[] => {
     const text = isFile ? readStrangerFile(join(folder, 'pending', name), MOST_PENDING_BYTES) : null;
-    const parsed = Pending.safeParse(text === null ? null : jsonOf(text));
+    const parsed = Pending.safeParse(text === null ? null : jsonOrUndefined(text));
     if (!parsed.success) return [];
     const { id, task, step = null, started } = parsed.data;
     const seconds = started === undefined ? null : Date.now() / 1000 - started;
@@ -176,7 +176,7 @@ function listed(folder: string): { name: string; isFile: boolean }[] | null {
   }
 }
 
-function jsonOf(text: string): unknown {
+function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -30,7 +30,7 @@ export class Unmade {
     const key = `${found.mtimeMs} ${found.size}`;
     const noted = this.#noted.get(path);
     if (noted?.key === key) return noted.causes;
-    const causes = read(path, Math.min(found.size, MOST_BYTES)).split('\n').flatMap(causeOf);
+    const causes = readHead(path, Math.min(found.size, MOST_BYTES)).split('\n').flatMap(causeOf);
     this.#noted.set(path, { key, causes });
     return causes;
   }
@@ -45,7 +45,7 @@ export function failedText(causes: readonly string[]): string {
   return `${causes.length} ${have} no line (${list}); rollout --resume makes what failed again`;
 }
 
-function read(path: string, length: number): string {
+function readHead(path: string, length: number): string {
   try {
     const file = openSync(path, 'r');
     try {

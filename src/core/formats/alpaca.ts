@@ -24,10 +24,10 @@ export const alpaca: Format = {
       { pointer: '/input', text: textOf(input) },
     ];
     const messages: FoundMessage[] = [
-      ...(isText(record.system) && record.system !== '' ? [said('system', '/system', record.system)] : []),
+      ...(isText(record.system) && record.system !== '' ? [saidMessage('system', '/system', record.system)] : []),
       ...historyOf(record),
       { role: 'user', texts: asked.filter(({ text }) => text !== '') },
-      said('assistant', '/output', textOf(output)),
+      saidMessage('assistant', '/output', textOf(output)),
     ];
     const known = new Set(['instruction', 'input', 'output', 'system', 'history']);
     return buildRollout({ format: 'alpaca', record, known, messages, isUnsampled: true }, context);
@@ -36,12 +36,18 @@ export const alpaca: Format = {
 
 const textOf = (value: JsonValue | undefined): string => (isText(value) ? value : '');
 
-const said = (role: string, pointer: string, text: string): FoundMessage => ({ role, texts: [{ pointer, text }] });
+const saidMessage = (role: string, pointer: string, text: string): FoundMessage => ({
+  role,
+  texts: [{ pointer, text }],
+});
 
 /** Earlier pairs of question and answer; whether a trainer learns from them is its choice. */
 const historyOf = ({ history }: JsonObject): FoundMessage[] =>
   (Array.isArray(history) ? history : []).flatMap((pair, at) => {
     if (!Array.isArray(pair)) return [];
     const place = `/history/${at}`;
-    return [said('user', `${place}/0`, textOf(pair[0])), given(said('assistant', `${place}/1`, textOf(pair[1])))];
+    return [
+      saidMessage('user', `${place}/0`, textOf(pair[0])),
+      given(saidMessage('assistant', `${place}/1`, textOf(pair[1]))),
+    ];
   });

@@ -13,7 +13,7 @@ export function checkedAnew(rollout: Rollout, anew: Anew | undefined): Rollout {
 }
 
 function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewTools): ComparedAnew {
-  const recorded = render === null ? null : promptText(rollout, tokenizer);
+  const recorded = render === null ? null : givenPrompt(rollout, tokenizer);
   if (render === null || recorded === null) return {};
   const messages = rollout.turns
     .slice(0, rollout.responseTurn)
@@ -35,7 +35,7 @@ function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewT
  * The prompt as the model saw it: its ids decoded by the tokenizer, or the text that they were decoded to. null if only
  * messages are recorded.
  */
-function promptText(
+function givenPrompt(
   { tokens, turns, spans, texts, responseTurn }: Rollout,
   tokenizer: AnewTools['tokenizer'],
 ): string | null {

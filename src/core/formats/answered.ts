@@ -56,7 +56,7 @@ function exchange(one: JsonObject, at: string): FoundMessage[] {
             role: 'tool',
             trained: false,
             answers: calls[i]!.id,
-            texts: [{ pointer: `${at}/tool_calls/${i}/result`, text: textOf(call.result) }],
+            texts: [{ pointer: `${at}/tool_calls/${i}/result`, text: wordsOrJson(call.result) }],
             outcome: outcomeIn(call),
           },
         ],
@@ -69,7 +69,7 @@ function exchange(one: JsonObject, at: string): FoundMessage[] {
   return [...said('user', 'user'), ...called, ...results, ...said('assistant', 'assistant')];
 }
 
-const textOf = (value: JsonValue): string =>
+const wordsOrJson = (value: JsonValue): string =>
   isJsonObject(value) || Array.isArray(value) ? printJson(value) : contentText(value);
 
 /**

@@ -132,7 +132,7 @@ function piecesOf(message: JsonObject, at: string): Piece[] {
   if (typeof message.refusal === 'string') pieces.push({ kind: 'text', at: `${at}/refusal`, text: message.refusal });
   const hasCalls = pieces.some(({ kind }) => kind === 'call');
   for (const list of hasCalls ? [] : [message.tool_calls, message.toolCalls, message.invalid_tool_calls])
-    for (const one of listOf(list)) {
+    for (const one of objectList(list)) {
       const call = messageCall(isJsonObject(one.tool_call) ? one.tool_call : one);
       // LangChain's word on arguments that are no JSON.
       const isInvalid = one.type === 'invalid_tool_call' && typeof one.error === 'string';
@@ -146,7 +146,7 @@ function piecesOf(message: JsonObject, at: string): Piece[] {
 const isBlank = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-const listOf = (value: JsonValue | undefined): JsonObject[] =>
+const objectList = (value: JsonValue | undefined): JsonObject[] =>
   objectsOf(typeof value === 'string' ? parsed(value) : value).map((one) => one);
 
 const CALL = /^(?:(?:server_|mcp_|builtin[-_])?tool[-_](?:call|use)|toolCall|function_call)$/;

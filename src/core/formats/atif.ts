@@ -72,7 +72,7 @@ function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollo
         contexts.push({ kind: 'compaction', name: idOf(change.type), after: messages.length - 1 });
       }
       const at = `${piece.at}/steps/${i}`;
-      const sampled = tokensOf(step);
+      const sampled = stepTokens(step);
       if (sampled !== null) calls.push(sampled);
       messages.push(...stepMessages(step, at).map((message) => ({ ...message, context: place })));
       for (const reference of referencesOf(step)) {
@@ -183,7 +183,7 @@ function stepMessages(step: JsonObject, at: string): FoundMessage[] {
   ];
 }
 
-function tokensOf(step: JsonObject): SampledTokens | null {
+function stepTokens(step: JsonObject): SampledTokens | null {
   const metrics = isJsonObject(step.metrics) ? step.metrics : {};
   const prompt = idsOf(metrics.prompt_token_ids);
   const sampled = idsOf(metrics.completion_token_ids);

@@ -59,7 +59,7 @@ export const autogen: Format = {
     const histories = historiesOf(record);
     for (const { name, list, at } of histories) {
       contexts.push({ kind: contexts.length === 0 ? 'main' : 'subagent', name, after: null });
-      messages.push(...read(list, at).map((one) => ({ ...one, context: contexts.length - 1 })));
+      messages.push(...readMessages(list, at).map((one) => ({ ...one, context: contexts.length - 1 })));
     }
     const reason = idOf(record.stop_reason ?? null);
     return buildRollout(
@@ -87,7 +87,7 @@ export const autogen: Format = {
   },
 };
 
-function read(list: readonly JsonObject[], at: string): FoundMessage[] {
+function readMessages(list: readonly JsonObject[], at: string): FoundMessage[] {
   const found: FoundMessage[] = [];
   let thoughts: MessageText[] = [];
   for (const [i, one] of list.entries()) {

@@ -24,7 +24,7 @@ const FIELDS = [
 ];
 
 /** A list of chat messages, as it is or as a JSON text. */
-function listOf(value: JsonValue | undefined): JsonObject[] {
+function chatList(value: JsonValue | undefined): JsonObject[] {
   const list = typeof value === 'string' && value.trimStart().startsWith('[') ? parsed(value) : value;
   return objectsOf(list).filter(isChatMessage);
 }
@@ -35,7 +35,7 @@ export const isChatMessage = (one: JsonObject): boolean =>
     (one.content !== undefined || one.tool_calls !== undefined || one.text !== undefined || one.parts !== undefined)) ||
   (typeof one.from === 'string' && one.value !== undefined);
 
-const fieldOf = (record: JsonObject): string | undefined => FIELDS.find((field) => listOf(record[field]).length > 0);
+const fieldOf = (record: JsonObject): string | undefined => FIELDS.find((field) => chatList(record[field]).length > 0);
 
 /**
  * Whether a message is trained on, if it says so: `weight` of OpenAI's fine-tuning, `loss` of AgentTuning, `train` of
@@ -69,11 +69,11 @@ export const chatMessages: Format = {
   detects: (record) => fieldOf(record) !== undefined,
   read(record, context) {
     const field = fieldOf(record) as string;
-    const own = listOf(record[field]);
+    const own = chatList(record[field]);
     // A pair may hold only the replies, beside the prompt as text or messages.
     const isReplyAlone = field === 'chosen' && own[0]?.role === 'assistant';
     const first = isReplyAlone && typeof record.prompt === 'string' ? [record.prompt] : [];
-    const asked = isReplyAlone && Array.isArray(record.prompt) ? listOf(record.prompt) : [];
+    const asked = isReplyAlone && Array.isArray(record.prompt) ? chatList(record.prompt) : [];
     const messages: FoundMessage[] = [
       ...(typeof record.system === 'string' && record.system !== ''
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
@@ -89,7 +89,7 @@ export const chatMessages: Format = {
     layXmlCalls(messages);
     const hasMask = own.some((message) => trainedBy(message) !== null);
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
-    const rejected = field === 'chosen' ? listOf(record.rejected) : [];
+    const rejected = field === 'chosen' ? chatList(record.rejected) : [];
     if (rejected.length > 0) {
       let shared = 0;
       while (shared < own.length && printJson(own[shared]) === printJson(rejected[shared])) shared++;
@@ -151,14 +151,14 @@ export const promptRow: Format = {
   basis: 'files',
   mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
   detects: (record) =>
-    (listOf(record.prompt).length > 0 || questionOf(record) !== null) &&
+    (chatList(record.prompt).length > 0 || questionOf(record) !== null) &&
     record.completion === undefined &&
     record.response === undefined &&
     record.output === undefined,
   read(record, context) {
     const model = isJsonObject(record.reward_model) ? record.reward_model : {};
     const question = questionOf(record);
-    const asked = question === null ? listOf(record.prompt) : [];
+    const asked = question === null ? chatList(record.prompt) : [];
     const messages: FoundMessage[] = asked.map(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),
     );
@@ -209,7 +209,7 @@ export const trackio: Format = {
         format: 'trackio',
         record,
         known: new Set('messages metadata search_text step log_id space_id'.split(' ')),
-        messages: listOf(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`)),
+        messages: chatList(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`)),
         hasCallsApart: true,
         score: reward === null || Number.isNaN(reward) ? null : reward,
         step: numberOf(record.step),
@@ -239,7 +239,7 @@ export const rllmGateway: Format = {
     const held = typeof record.data === 'string' ? parsed(record.data) : record.data;
     const data = isJsonObject(held) ? held : {};
     const input = isJsonObject(data.input) ? data.input : isJsonObject(data.request) ? data.request : data;
-    const messages = listOf(input.messages).map(
+    const messages = chatList(input.messages).map(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/data/messages/${at}`), trained: false }),
     );
     const output = isJsonObject(data.response) ? data.response : isJsonObject(data.output) ? data.output : {};

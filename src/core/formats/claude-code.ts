@@ -46,10 +46,10 @@ export const claudeCodeFormat: Format = {
     contexts:
       'isSidechain (or agentId), parent_tool_use_id, compact_boundary and isCompactSummary, forks of parentUuid; files of subagents/ beside it',
   },
-  detects: (record) => record.session_of === claudeCode.name || listOf(record) !== undefined,
+  detects: (record) => record.session_of === claudeCode.name || listKey(record) !== undefined,
   times: sessionTimes,
   read(record, context) {
-    const field = listOf(record) ?? 'events';
+    const field = listKey(record) ?? 'events';
     const events = objectsOf(record[field]);
     const isSub =
       events.some((one) => one.isSidechain === true) &&
@@ -184,7 +184,7 @@ function notedResults(messages: FoundMessage[], { toolUseResult }: JsonObject): 
 }
 
 /** The keys under which exports of a session keep its events. */
-const listOf = (record: JsonObject): string | undefined =>
+const listKey = (record: JsonObject): string | undefined =>
   ['loglines', 'messages'].find((key) => objectsOf(record[key]).some(isMessage));
 
 /** A call or a result on a separate line, as older versions wrote them. */

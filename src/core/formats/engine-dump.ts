@@ -44,7 +44,7 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
   const { validation } = context;
   if (validation) for (const span of spans) span.trained = false;
   const turns = turnsOf(messages, record, texts, spans);
-  const tokens = tokensOf(record);
+  const tokens = dumpTokens(record);
   const score = numberOf(record.score);
   const times = engineTimes(record);
   const perTurn = numbersOf(record.turn_rewards, turns.length);
@@ -157,7 +157,7 @@ function turnsOf(
 /** The speaker between two sampled turns, if only the mask shows that there is one. */
 const ENVIRONMENT = 'environment';
 
-function tokensOf(record: JsonObject): RolloutTokens | null {
+function dumpTokens(record: JsonObject): RolloutTokens | null {
   const responseIds = integersOf(record.response_ids);
   const mask = integersOf(record.response_mask);
   if (responseIds === null || mask === null || mask.length !== responseIds.length) return null;

@@ -22,7 +22,7 @@ export function packMessage(
   const shown = texts.get(index) ?? '';
   const packed = { ...message };
   const { content, tool_calls, tool_call_id, name } = message;
-  const place = placeOf(content, shown);
+  const place = textPlace(content, shown);
   if (place !== null) {
     delete packed.content;
     if (content !== shown) packed.content_at = place;
@@ -61,7 +61,7 @@ export function unpackMessage(
 }
 
 /** The position of a text in the turn's; null if it is short, or does not occur there. */
-function placeOf(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
+function textPlace(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
   if (typeof text !== 'string' || text.length <= least) return null;
   const start = shown.indexOf(text, from);
   return start === -1 ? null : [start, start + text.length];
@@ -122,13 +122,13 @@ function spokenArguments(call: JsonObject): SpokenArguments {
 
 function readSpoken({ name, raw }: JsonObject): SpokenArguments {
   const text = typeof raw === 'string' ? raw : '';
-  const said = jsonOf(text);
+  const said = callValue(text);
   if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return { text, value: said };
   const { arguments: own } = said;
-  return typeof own === 'string' ? { text: own, value: jsonOf(own) } : { text: printJson(own), value: own };
+  return typeof own === 'string' ? { text: own, value: callValue(own) } : { text: printJson(own), value: own };
 }
 
-function jsonOf(text: string): JsonValue | undefined {
+function callValue(text: string): JsonValue | undefined {
   try {
     return text.trim() === '' ? {} : parseJson(text);
   } catch {
@@ -148,7 +148,7 @@ export function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<numbe
       reward: null,
       metrics: null,
     });
-    const place = placeOf(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
+    const place = textPlace(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
     if (place !== null) {
       rawEnds.set(Number(turn), place[1]);
       delete packed.raw;

@@ -64,7 +64,7 @@ function messageLines(
         else if (isMessage(event) && isJsonObject(event.message))
           messages.push(...anyMessages(event.message, `${at}/message`));
         else if (isGooseRow(event))
-          messages.push(...anyMessages({ role: event.role ?? 'user', content: jsonOf(event.content_json) }, at));
+          messages.push(...anyMessages({ role: event.role ?? 'user', content: parsedField(event.content_json) }, at));
         else if (typeof event.role === 'string' && event.content !== undefined)
           messages.push(...anyMessages(event, at));
         else if (Object.keys(head).length === 0) head = event;
@@ -91,7 +91,7 @@ function messageLines(
   };
 }
 
-const jsonOf = (value: JsonObject[string] | undefined): JsonObject[string] => {
+const parsedField = (value: JsonObject[string] | undefined): JsonObject[string] => {
   if (typeof value !== 'string') return value ?? null;
   try {
     return JSON.parse(value) as JsonObject[string];

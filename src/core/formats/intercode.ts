@@ -43,7 +43,7 @@ export const interCode: Format = {
       query === null ? [] : [{ role: 'user', texts: [{ pointer: '/query', text: query }] }];
     for (const [i, action] of list('actions').entries()) {
       const text = contentText(thoughts![i]);
-      const command = textOf(action);
+      const command = textOrNothing(action);
       messages.push({
         role: 'assistant',
         texts: [
@@ -59,7 +59,7 @@ export const interCode: Format = {
       messages.push({
         role: 'tool',
         trained: false,
-        texts: [{ pointer: `/turn_history/observations/${i}`, text: textOf(observations![i]) }],
+        texts: [{ pointer: `/turn_history/observations/${i}`, text: textOrNothing(observations![i]) }],
         ...(valid![i] === false ? { outcome: { isFailure: true, evidence: 'valid_action false' } } : {}),
       });
     }
@@ -83,5 +83,5 @@ const isHistory = (value: JsonValue | undefined): boolean =>
   isJsonObject(value) && Array.isArray(value.actions) && Array.isArray(value.observations);
 
 /** Database rows are not text. */
-const textOf = (value: JsonValue | undefined): string =>
+const textOrNothing = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : printJson(value);

@@ -41,7 +41,7 @@ export const lmEval: Format = {
     const { doc_id, target } = record;
     const requests = requestsOf(record.arguments);
     const replies = generated(record);
-    const messages = requests.length === 0 ? [] : promptOf(requests[0]!);
+    const messages = requests.length === 0 ? [] : requestPrompt(requests[0]!);
     if (replies.length > 0) messages.push({ role: 'assistant', texts: [{ pointer: '/resps/0/0', text: replies[0]! }] });
     else messages.push(...likeliest(requests, record.resps));
     const known = ['doc_id', 'target', 'arguments', ...(replies.length > 0 ? ['resps'] : [])];
@@ -80,7 +80,7 @@ function requestsOf(value: JsonValue | undefined): Request[] {
 }
 
 /** A text, or messages as a JSON text (`--apply_chat_template` against a server). */
-function promptOf({ pointer, values: [prompt] }: Request): FoundMessage[] {
+function requestPrompt({ pointer, values: [prompt] }: Request): FoundMessage[] {
   const listed = typeof prompt === 'string' && prompt.trimStart().startsWith('[') ? parsed(prompt) : prompt;
   const said = objectsOf(listed).filter(({ role, content }) => typeof role === 'string' && content !== undefined);
   if (said.length > 0) return said.map((message, at) => given(chatMessage(message, `${pointer}0/${at}`)));

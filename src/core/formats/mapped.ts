@@ -39,7 +39,7 @@ export function mapped(map: KeyMap): Format {
         const messages = objectsOf(list).map((one, i): FoundMessage => messageOf(one, `${pointer}/${i}`, places));
         return buildRollout({ ...common, messages }, context);
       }
-      const text = (word: string) => textOf(at(record, word));
+      const text = (word: string) => mappedText(at(record, word));
       const field = (word: string) => `/${(places[word] ?? [word]).join('/')}`;
       return textRollout(
         {
@@ -63,9 +63,11 @@ function messageOf(one: JsonObject, pointer: string, places: KeyMap['places']): 
   return {
     ...message,
     ...(role === undefined ? {} : { role: roleOfMessage(role) }),
-    ...(text === undefined ? {} : { texts: [{ pointer: `${pointer}/${places.text!.join('/')}`, text: textOf(text) }] }),
+    ...(text === undefined
+      ? {}
+      : { texts: [{ pointer: `${pointer}/${places.text!.join('/')}`, text: mappedText(text) }] }),
   };
 }
 
-const textOf = (value: JsonValue | undefined): string =>
+const mappedText = (value: JsonValue | undefined): string =>
   isJsonObject(value) && typeof value.text !== 'string' ? printJson(value) : contentText(value);

@@ -296,7 +296,7 @@ class Histories {
     let last: Node | null = null;
     for (const [at, message] of messages.entries()) {
       const isEdge = isCut === true && at === messages.length - 1;
-      const next = level.findLast((node) => isSame(node, message, isEdge));
+      const next = level.findLast((node) => isSameMessage(node, message, isEdge));
       if (next === undefined) return { known: at, last };
       next.message.texts = withThoughts(next.message, message);
       last = next;
@@ -333,7 +333,7 @@ class Histories {
   }
 }
 
-function isSame(node: Node, message: FoundMessage, isEdge: boolean): boolean {
+function isSameMessage(node: Node, message: FoundMessage, isEdge: boolean): boolean {
   if (node.message.role !== message.role) return false;
   if (node.key === foundKey(message)) return true;
   if (node.isReply) {

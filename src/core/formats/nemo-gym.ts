@@ -51,7 +51,7 @@ export const nemoGym: Format = {
     // Nested histories begin with the question.
     const sampled = reply.findIndex(({ role }) => role === 'assistant' || role === 'function_call');
     const firstReply = prompt.length + (nested === null ? 0 : sampled === -1 ? reply.length : sampled);
-    const tokens = joinCalls(items.map(tokensOf).filter((one) => one !== null));
+    const tokens = joinCalls(items.map(itemTokens).filter((one) => one !== null));
     const incomplete = isJsonObject(response.incomplete_details) ? idOf(response.incomplete_details.reason) : null;
     const { usage, model, error } = response;
     return buildRollout(
@@ -101,7 +101,7 @@ function nestedHistories(output: JsonValue | undefined): { items: JsonObject[]; 
   return histories;
 }
 
-function tokensOf(item: JsonObject): SampledTokens | null {
+function itemTokens(item: JsonObject): SampledTokens | null {
   const prompt = idsOf(item.prompt_token_ids);
   const sampled = idsOf(item.generation_token_ids);
   return prompt === null || sampled === null

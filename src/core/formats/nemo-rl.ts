@@ -40,7 +40,7 @@ export const nemoRl: Format = {
       return isSliced && Array.isArray(value) ? value[0] : value;
     };
     const content = one('content');
-    const tokens = tokensOf(one);
+    const tokens = rowTokens(one);
     const common = {
       format: 'nemo-rl',
       record,
@@ -129,7 +129,7 @@ function withUnknownReplies(rollout: Rollout): Rollout {
 
 type One = (key: string) => JsonValue | undefined;
 
-function tokensOf(one: One): RolloutTokens | null {
+function rowTokens(one: One): RolloutTokens | null {
   const ids = idsOf(one('token_ids'));
   const mask = idsOf(one('token_loss_mask'));
   if (ids === null || mask === null || mask.length !== ids.length) return null;

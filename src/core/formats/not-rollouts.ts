@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 
-interface Known {
+interface OtherFile {
   says: string;
   is(record: JsonObject): boolean;
 }
 
 /** Files that writers leave beside their rollouts, with the writer of each. */
-const KNOWN: readonly Known[] = [
+const KNOWN: readonly OtherFile[] = [
   {
     says: "an index of prime-rl's stream, a row an episode; the rollouts lie in the stream beside it",
     is: (record) => Array.isArray(record.trace_ids) && record.offset !== undefined,

@@ -158,7 +158,7 @@ function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMes
   if (isUser) return [{ role: 'user', trained: false, texts }];
   // A thought is a call only if the model made it with a tool.
   const isCall = !NO_CALL.has(action) && (action !== 'think' || id !== null);
-  const call = isCall ? callOf(action, args, meta, id) : null;
+  const call = isCall ? actionCall(action, args, meta, id) : null;
   return [
     {
       role: source === 'environment' ? 'environment' : 'assistant',
@@ -182,7 +182,7 @@ function textsOf(event: JsonObject, args: JsonObject, within: string, place: str
 }
 
 /** The call as the model made it is in the response kept by OpenHands; else the action with its arguments. */
-function callOf(action: string, args: JsonObject, meta: JsonObject, id: string | null): MessageCall {
+function actionCall(action: string, args: JsonObject, meta: JsonObject, id: string | null): MessageCall {
   const response = isJsonObject(meta.model_response) ? meta.model_response : {};
   const made = objectsOf(response.choices)
     .flatMap((choice) => (isJsonObject(choice.message) ? objectsOf(choice.message.tool_calls) : []))

@@ -54,7 +54,7 @@ export function traceTimes({ timing, calls, info }: JsonObject): Times | null {
  * key names say.
  */
 export function verifiersTimes(record: JsonObject): Times | null {
-  const timing = typeof record.timing === 'string' ? jsonOf(record.timing) : record.timing;
+  const timing = typeof record.timing === 'string' ? timesValue(record.timing) : record.timing;
   if (!isJsonObject(timing)) return null;
   const start = numberOf(timing.start_time);
   if (start !== null && isJsonObject(timing.generation)) {
@@ -217,7 +217,7 @@ function clock(value: JsonValue | undefined): number | null {
   return Number.isNaN(whole) ? null : whole / 1000 + Number(found[2] ?? 0);
 }
 
-function jsonOf(text: string): JsonValue {
+function timesValue(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {

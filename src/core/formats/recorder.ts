@@ -79,7 +79,7 @@ export const recorderFormat: Format = {
               ? null
               : endedByReason('finish', finish),
         ...(firstReply < 0 ? {} : { firstReply }),
-        tokens: tokensOf(responses),
+        tokens: responseTokens(responses),
         extras: { ...extrasOf(requests, responses, reward), ...forkOf(of('fork')[0]) },
       },
       context,
@@ -88,7 +88,7 @@ export const recorderFormat: Format = {
 };
 
 /** The ids of a rollout with one answer; with more, the ids of the turns between them are unknown. */
-function tokensOf(responses: readonly JsonObject[]): RolloutTokens | null {
+function responseTokens(responses: readonly JsonObject[]): RolloutTokens | null {
   const [only] = responses;
   const tokens = responses.length === 1 ? only?.tokens : null;
   if (!isJsonObject(tokens)) return null;

@@ -48,7 +48,7 @@ export const requestLog: Session = {
   keysOf(events) {
     const groups: { name: string; calls: TracedCall[]; own: string | null }[] = [];
     return events.map((event, at) => {
-      const call = callOf(event, '');
+      const call = tracedCall(event, '');
       if (call === null) return groups.at(-1)?.name ?? 'lost';
       const own = ownId(event);
       const found =
@@ -91,7 +91,7 @@ function isRetry(calls: readonly TracedCall[], call: TracedCall): boolean {
 
 const keysOf = ({ input }: TracedCall): string => input.messages.map(foundKey).join();
 
-function callOf(event: JsonObject, at: string): TracedCall | null {
+function tracedCall(event: JsonObject, at: string): TracedCall | null {
   const pair = pairOf(event);
   if (pair === null) return null;
   const { request, response } = pair;
@@ -133,7 +133,7 @@ export const requestLogFormat: Format = {
   detects: (record) => record.session_of === requestLog.name,
   read(record, context) {
     const events = objectsOf(record.events);
-    const calls = events.flatMap((event, at) => callOf(event, `/events/${at}`) ?? []);
+    const calls = events.flatMap((event, at) => tracedCall(event, `/events/${at}`) ?? []);
     const statuses = events.map(({ status }) => status ?? null).filter((one) => one !== null);
     return rolloutOfCalls(
       {

@@ -40,7 +40,7 @@ export function responseMessages(items: readonly JsonObject[], at: string): Foun
         thoughts = [];
         messages.push(open);
       }
-      open.calls = [...(open.calls ?? []), callOf(item, type)];
+      open.calls = [...(open.calls ?? []), itemCall(item, type)];
       const result = ownResult(item, type, place);
       if (result === null) continue;
       messages.push({
@@ -138,7 +138,7 @@ function objectText(value: JsonObject): string {
   return isJsonObject(value.output) || typeof value.output === 'string' ? contentText(value.output) : '';
 }
 
-function callOf(item: JsonObject, type: string): MessageCall {
+function itemCall(item: JsonObject, type: string): MessageCall {
   const args: JsonValue | undefined = item.arguments ?? item.input ?? item.action ?? item.code ?? item.queries;
   const name = idOf(item.name) ?? type.replace(/_call$/, '');
   const isFree = type === 'custom_tool_call' && typeof args === 'string';

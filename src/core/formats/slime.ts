@@ -62,7 +62,7 @@ export const slime: Format = {
 function readSample(record: JsonObject, context: ReadContext): Rollout {
   const sample = record.sample as JsonObject;
   const train = isJsonObject(record.train) ? record.train : {};
-  const tokens = tokensOf(sample, train);
+  const tokens = sampleTokens(sample, train);
   const response = typeof sample.response === 'string' ? sample.response : '';
   const named = isJsonObject(sample.reward) ? namedNumbers(sample.reward) : null;
   const common = {
@@ -146,7 +146,7 @@ export const slimeTrain: Format = {
   detects: ({ sample }) => isJsonObject(sample) && sample.loss_masks !== undefined && sample.tokens !== undefined,
   read(record, context) {
     const sample = record.sample as JsonObject;
-    const tokens = tokensOf(
+    const tokens = sampleTokens(
       {
         tokens: sample.tokens ?? [],
         loss_mask: sample.loss_masks ?? [],
@@ -176,7 +176,7 @@ export const slimeTrain: Format = {
  * The response is the last `mask.length` tokens; a list of another length is left out rather than attached to the wrong
  * ones.
  */
-function tokensOf(sample: JsonObject, train: JsonObject): RolloutTokens | null {
+function sampleTokens(sample: JsonObject, train: JsonObject): RolloutTokens | null {
   const ids = idsOf(sample.tokens);
   if (ids === null) return null;
   const length = numberOf(sample.response_length);

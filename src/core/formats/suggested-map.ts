@@ -11,7 +11,7 @@ const DEPTH = 3;
 /** A record has few parts worth a look. */
 const MOST = 400;
 
-interface Place {
+interface ValuePlace {
   way: string;
   value: JsonValue;
 }
@@ -42,14 +42,14 @@ function turnKeys(list: readonly JsonValue[]): string[] | null {
   const has = (key: string): boolean => objects.every((one) => typeof one[key] === 'string');
   const keys = Object.keys(first);
   const role = keys.find((key) => ROLE.test(key) && has(key));
-  const text = keys.find((key) => TEXT.test(key) && key !== role && objects.some((one) => isText(one[key])));
+  const text = keys.find((key) => TEXT.test(key) && key !== role && objects.some((one) => couldBeText(one[key])));
   if (role === undefined || text === undefined) return null;
   return [...(role === 'role' ? [] : [`role=${role}`]), ...(text === 'content' ? [] : [`text=${text}`])];
 }
 
-const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' || Array.isArray(value);
+const couldBeText = (value: JsonValue | undefined): boolean => typeof value === 'string' || Array.isArray(value);
 
-function textsIn(places: readonly Place[]): string[] | null {
+function textsIn(places: readonly ValuePlace[]): string[] | null {
   const texts = places.filter(({ value }) => typeof value === 'string' && value.length > 0);
   const response = texts.find(({ way }) => RESPONSE.test(lastOf(way)));
   if (response === undefined) return null;
@@ -60,11 +60,11 @@ function textsIn(places: readonly Place[]): string[] | null {
 const lastOf = (way: string): string => way.slice(way.lastIndexOf('.') + 1);
 
 /** The values of a record and their paths, nearest first; lists are not entered. */
-function placesIn(record: JsonObject): Place[] {
-  const found: Place[] = [];
-  let level: Place[] = [{ way: '', value: record }];
+function placesIn(record: JsonObject): ValuePlace[] {
+  const found: ValuePlace[] = [];
+  let level: ValuePlace[] = [{ way: '', value: record }];
   for (let depth = 0; depth < DEPTH; depth++) {
-    const next: Place[] = [];
+    const next: ValuePlace[] = [];
     for (const { way, value } of level) {
       if (!isJsonObject(value)) continue;
       for (const [key, one] of Object.entries(value)) {

@@ -23,7 +23,7 @@ export const tau: Format = {
   read(record, context) {
     const field = fieldOf(record) ?? 'traj';
     const held = record[field];
-    const list = typeof held === 'string' ? (parsed(held) ?? spoken(held)) : held;
+    const list = typeof held === 'string' ? (parsed(held) ?? spokenMessages(held)) : held;
     const info = isJsonObject(record.info) ? record.info : {};
     const task = isJsonObject(info.task) ? info.task : {};
     return buildRollout(
@@ -46,7 +46,7 @@ const fieldOf = (record: JsonObject): string | undefined =>
   ['traj', 'messages_display'].find((key) => Array.isArray(record[key]) || typeof record[key] === 'string');
 
 /** A conversation in printed form, `assistant: …`: a speaker's name at the start of a line begins a message. */
-const spoken = (text: string): JsonObject[] =>
+const spokenMessages = (text: string): JsonObject[] =>
   [...text.matchAll(/^(system|user|assistant|tool): ?(.*(?:\n(?!(?:system|user|assistant|tool): ).*)*)/gm)].map(
     ([, role, content]) => ({ role: role as string, content: content as string }),
   );
@@ -95,7 +95,7 @@ export const tau2: Format = {
       // One message may hold the results of several calls.
       const several = objectsOf(message.tool_messages);
       if (several.length > 0) return several.map((one, i) => result(one, `/messages/${at}/tool_messages/${i}`));
-      return [message.role === 'tool' ? result(message, `/messages/${at}`) : said(message, `/messages/${at}`)];
+      return [message.role === 'tool' ? result(message, `/messages/${at}`) : tauMessage(message, `/messages/${at}`)];
     });
     const own = isJsonObject(record.tau2) ? record.tau2 : {};
     return buildRollout(
@@ -118,7 +118,7 @@ export const tau2: Format = {
 };
 
 /** The user of tau2 also has tools; its calls are not the model's. */
-function said(message: JsonObject, at: string): FoundMessage {
+function tauMessage(message: JsonObject, at: string): FoundMessage {
   const one = chatMessage(message, at);
   if (one.role === 'assistant' || one.calls === undefined) return one;
   const { calls, ...rest } = one;

@@ -163,7 +163,7 @@ export const trl: Format = {
 /**
  * Columns with the question and the answer of a row. A prompt `input` must be messages: text beside `output` is verl's.
  */
-function placesOf(record: JsonObject): readonly [string, string] | null {
+function textFields(record: JsonObject): readonly [string, string] | null {
   const asked = isTextOrList(record.prompt) ? 'prompt' : Array.isArray(record.input) ? 'input' : null;
   const reply = REPLIES.find((key) => isTextOrList(record[key]));
   return asked === null || reply === undefined || !isTextOrList(record[asked]) ? null : [asked, reply];
@@ -181,9 +181,9 @@ export const promptAndReplyRow: Format = {
     response: REPLIES.join(', or '),
     score: 'reward, else score',
   },
-  detects: (record) => placesOf(record) !== null,
+  detects: (record) => textFields(record) !== null,
   read: (record, context) =>
-    promptAndReply('prompt-response', placesOf(record) ?? ['prompt', 'completion'], record, context),
+    promptAndReply('prompt-response', textFields(record) ?? ['prompt', 'completion'], record, context),
 };
 
 const isTextOrList = (value: JsonValue | undefined): boolean =>

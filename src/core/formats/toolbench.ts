@@ -35,7 +35,7 @@ export const toolBench: Format = {
     const contexts = ordered.map(
       (_, at): Context => ({ kind: at === 0 ? 'main' : 'rejected', name: at === 0 ? null : `way ${at}`, after: null }),
     );
-    const messages = promptOf(generation);
+    const messages = generationPrompt(generation);
     const seen = new Map<JsonObject, number>();
     for (const [place, way] of ordered.entries()) {
       const shared = way.filter(({ node }) => seen.has(node)).at(-1);
@@ -93,7 +93,7 @@ const isAnswered = (way: readonly Placed[]): boolean =>
   way.at(-1)?.node.observation_code === FINISHED && !contentText(way.at(-1)!.node.description).includes('give_up');
 
 /** The question: the first messages of the model's last input. */
-function promptOf(generation: JsonObject): FoundMessage[] {
+function generationPrompt(generation: JsonObject): FoundMessage[] {
   const lists = Array.isArray(generation.train_messages) ? generation.train_messages : [];
   const last = lists.length - 1;
   const found: FoundMessage[] = [];

@@ -68,7 +68,7 @@ export const trace: Format = {
     const placeOf = new Map(graph.order.map((node, turn) => [node, turn]));
     let room = MOST_TOKENS;
     const contexts = graph.leaves.map((leaf): Context => {
-      const tokens = room < 0 ? null : tokensOf(nodes, graph.pathOf(leaf.node));
+      const tokens = room < 0 ? null : pathTokens(nodes, graph.pathOf(leaf.node));
       room -= tokens === null ? 0 : tokens.mask.length;
       const after = leaf.forkNode === null ? null : (placeOf.get(leaf.forkNode) ?? null);
       return { kind: leaf.kind, name: null, after, ...(tokens ? { tokens } : {}) };
@@ -234,7 +234,7 @@ const firstSampled = (nodes: readonly JsonObject[], order: readonly number[]): n
  * The tokens of one history: the concatenated ids and masks of its nodes. null if a node has none, or its lists do not
  * match.
  */
-function tokensOf(nodes: readonly JsonObject[], path: readonly number[]): RolloutTokens | null {
+function pathTokens(nodes: readonly JsonObject[], path: readonly number[]): RolloutTokens | null {
   const ids: number[] = [];
   const mask: number[] = [];
   const lists: Record<string, (number | null)[]> = {};

@@ -61,10 +61,10 @@ export const tunixTrajectory: Format = {
     const messages = objectsOf(steps[last]?.chat_completions).map(
       (message, at): PlacedMessage => ({ message, pointer: `/steps/${last}/chat_completions/${at}/content` }),
     );
-    if (steps.length === 0) messages.push(...taskMessages(literal(record.task)));
+    if (steps.length === 0) messages.push(...taskMessages(literalValue(record.task)));
     // If steps kept no conversation, it is rebuilt from their observations and the model's replies.
     const isBare = steps.length > 0 && messages.length === 0;
-    if (isBare) messages.push(...taskMessages(literal(record.task)));
+    if (isBare) messages.push(...taskMessages(literalValue(record.task)));
     const replies = steps.map((step, at): Reply => {
       if (isBare) {
         const said = typeof step.model_response === 'string' ? step.model_response : '';
@@ -84,7 +84,7 @@ export const tunixTrajectory: Format = {
     messages.push(...observationMessages(steps[last]?.observation, last));
     const masks = steps.flatMap((step) => [integers(step.assistant_masks), integers(step.env_masks)]);
     const mask = masks.every((one) => one === null) ? null : masks.flatMap((one) => one ?? []);
-    return rolloutOf(record, context, { messages, replies, mask, score: numberOf(literal(record.reward)) });
+    return rolloutOf(record, context, { messages, replies, mask, score: numberOf(literalValue(record.reward)) });
   },
 };
 
@@ -94,14 +94,14 @@ export const tunixTokens: Format = {
   quickKeys: { score: 'trajectory_reward', step: 'step' },
   detects: (record) => record.conversation_text !== undefined && record.trajectory_reward !== undefined,
   read(record, context) {
-    const messages = objectsOf(literal(record.conversation_text)).map(
+    const messages = objectsOf(literalValue(record.conversation_text)).map(
       (message, at): PlacedMessage => ({ message, pointer: `/conversation_text/${at}/content` }),
     );
     const replies = messages.flatMap(({ message }, turn): Reply[] =>
       message.role === 'assistant' ? [{ turn, reward: null, mcReturn: null, calls: [] }] : [],
     );
-    const mask = integers(literal(record.conversation_masks));
-    const score = numberOf(literal(record.trajectory_reward));
+    const mask = integers(literalValue(record.conversation_masks));
+    const score = numberOf(literalValue(record.trajectory_reward));
     return rolloutOf(record, context, { messages, replies, mask, score });
   },
 };
@@ -151,8 +151,8 @@ function rolloutOf(
   const perTurn = turns.map(({ reward }) => reward);
   const returns = turns.map(({ index }) => replyAt.get(index)?.mcReturn ?? null);
   const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literal(record[key]) ?? null;
-  const status = idOf(literal(record.status));
+  for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literalValue(record[key]) ?? null;
+  const status = idOf(literalValue(record.status));
   return completeRollout(
     {
       format: 'tunix',
@@ -209,7 +209,7 @@ const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
   values.some((value) => value !== null) ? values : null;
 
 /** A CSV cell is text that represents a value; anything else already is one. */
-function literal(value: JsonValue | undefined): JsonValue | undefined {
+function literalValue(value: JsonValue | undefined): JsonValue | undefined {
   return typeof value === 'string' ? (parsePythonLiteral(value) ?? value) : value;
 }
 
@@ -273,7 +273,7 @@ function taskMessages(task: JsonValue | undefined): PlacedMessage[] {
 
 /** In a CSV cell, None inside a step is the text 'None'. */
 function stepsOf(value: JsonValue | undefined): JsonObject[] {
-  const steps = objectsOf(literal(value));
+  const steps = objectsOf(literalValue(value));
   if (typeof value !== 'string') return steps;
   return steps.map((step) =>
     Object.fromEntries(Object.entries(step).map(([key, held]) => [key, held === 'None' ? null : held])),

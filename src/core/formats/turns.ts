@@ -57,11 +57,11 @@ export function layRecordedCalls(
   const shown = turn.toolCalls.filter((call) => !isUnclosed(call));
   if (recorded.length > 0 && shown.length !== recorded.length) {
     turn.parts = turn.text === '' ? [] : [{ kind: 'text', start: 0, end: turn.text.length }];
-    turn.toolCalls = recorded.map((record, position) => callOf(record, firstCall + position, turnCount));
+    turn.toolCalls = recorded.map((record, position) => recordedCall(record, firstCall + position, turnCount));
     return;
   }
   for (const [position, record] of recorded.entries()) {
-    const { id, resultTurn, reward, metrics } = callOf(record, 0, turnCount);
+    const { id, resultTurn, reward, metrics } = recordedCall(record, 0, turnCount);
     Object.assign(shown[position]!, {
       id,
       resultTurn,
@@ -71,7 +71,7 @@ export function layRecordedCalls(
   }
 }
 
-function callOf(record: JsonObject, index: number, turnCount: number): ToolCall {
+function recordedCall(record: JsonObject, index: number, turnCount: number): ToolCall {
   const result = numberOf(record.result_turn);
   const isTurn = result !== null && Number.isInteger(result) && result >= 0 && result < turnCount;
   const args = record.arguments ?? null;

@@ -38,8 +38,8 @@ export const verifiers: Format = {
   read(record, context) {
     const prompt = messagesIn(record.prompt, 'prompt', 'user').map(given);
     const completion = messagesIn(record.completion, 'completion', 'assistant');
-    const info = decoded(record.info);
-    const steps = objectsOf(decoded(record.trajectory));
+    const info = parsedContainer(record.info);
+    const steps = objectsOf(parsedContainer(record.trajectory));
     const calls = steps.map(callTokens).filter((one) => one !== null);
     const tokens: RolloutTokens | null = calls.length === steps.length ? joinCalls(calls) : null;
     const hasMask = steps.some((step) => isJsonObject(step.tokens) && idsOf(step.tokens.completion_mask) !== null);
@@ -57,7 +57,7 @@ export const verifiers: Format = {
         firstReply: prompt.length,
         score: numberOf(record.reward),
         step: numberOf(record.step),
-        named: namedNumbers(decoded(record.metrics)),
+        named: namedNumbers(parsedContainer(record.metrics)),
         uid: idOf(record.trajectory_id ?? record.rollout_id ?? null),
         group: groupOf(record),
         groundTruth: record.answer,
@@ -95,21 +95,23 @@ function groupOf(record: JsonObject): string | null {
 }
 
 function messagesIn(value: JsonValue | undefined, field: string, role: string): FoundMessage[] {
-  const list = decoded(value);
+  const list = parsedContainer(value);
   if (Array.isArray(list)) return objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`));
   if (isJsonObject(list)) return [chatMessage(list, `/${field}`)];
   return typeof value === 'string' && value !== '' ? [{ role, texts: [{ pointer: `/${field}`, text: value }] }] : [];
 }
 
 /** A list or an object, given directly or as JSON text; any other text does not count. */
-function decoded(value: JsonValue | undefined): JsonValue | undefined {
+function parsedContainer(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string') return value;
   const text = value.trim();
   return text.startsWith('[') || text.startsWith('{') ? parsed(text) : undefined;
 }
 
 function toolsOf(record: JsonObject, info: JsonValue | undefined): JsonValue[] {
-  const held = [record.tool_defs, record.oai_tools, isJsonObject(info) ? info.oai_tools : undefined].map(decoded);
+  const held = [record.tool_defs, record.oai_tools, isJsonObject(info) ? info.oai_tools : undefined].map(
+    parsedContainer,
+  );
   return (held.find((one) => Array.isArray(one)) as JsonValue[] | undefined) ?? [];
 }
 

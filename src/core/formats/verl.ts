@@ -16,7 +16,8 @@ import { layTokenMask, unevenLists, verlTokens } from './verl-tokens.ts';
 /** Keys with a place in a Rollout; `uid` and `request_id` are read too, and remain among the extras. */
 const KNOWN = new Set(['input', 'output', 'gts', 'score', 'step']);
 
-const isText = (value: JsonValue | undefined): value is string | null => typeof value === 'string' || value === null;
+const isTextOrNull = (value: JsonValue | undefined): value is string | null =>
+  typeof value === 'string' || value === null;
 
 /**
  * One line of a verl dump (`trainer.rollout_data_dir`), of any era: `gts` came in 2025-08, `request_id` left in 2025-09,
@@ -25,7 +26,7 @@ const isText = (value: JsonValue | undefined): value is string | null => typeof 
 export const verl: Format = {
   name: 'verl',
   quickKeys: { score: 'score', step: 'step' },
-  detects: (record) => isText(record.input) && isText(record.output),
+  detects: (record) => isTextOrNull(record.input) && isTextOrNull(record.output),
   times: verlTimes,
   read: readVerl,
   fields: fieldsOf,

@@ -19,7 +19,7 @@ export const wandbTable: Format = {
   split: ({ columns, data }) =>
     (data as JsonValue[][]).map((row): JsonObject => {
       const record: JsonObject = {};
-      for (const [at, name] of (columns as string[]).entries()) record[name] = cellOf(row[at] ?? null);
+      for (const [at, name] of (columns as string[]).entries()) record[name] = tableCell(row[at] ?? null);
       // Atropos' tables store the whole text of a rollout under the name of its tokens.
       if (typeof record.tokens === 'string' && record.score !== undefined && record.messages === undefined)
         return { ...record, tokens: null, prompt: '', response: record.tokens };
@@ -29,7 +29,7 @@ export const wandbTable: Format = {
 };
 
 /** A cell may hold a list or an object as JSON text. */
-function cellOf(value: JsonValue): JsonValue {
+function tableCell(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   const inner = parsed(value);
   return Array.isArray(inner) || isJsonObject(inner) ? inner : value;

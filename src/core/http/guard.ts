@@ -29,13 +29,13 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
     };
   }
   const { host = '', origin } = headers;
-  const name = HOST.test(host) ? nameOf(`http://${host}`) : null;
+  const name = HOST.test(host) ? hostIn(`http://${host}`) : null;
   // A holder of the token was given it; a rebound name was not.
   if (token === null && (name === null || !isKnown(name, allowHosts))) {
     return { status: 403, detail: `Host ${host} is not a name of this server; --allow-host NAME lets it in` };
   }
   if (origin === undefined) return null;
-  const page = nameOf(origin);
+  const page = hostIn(origin);
   const isOwn = page !== null && origin.toLowerCase() === `http://${host}`.toLowerCase();
   if (isOwn || (page !== null && allowHosts.includes(page))) return null;
   return { status: 403, detail: 'pages of other sites may not run programs here' };
@@ -45,7 +45,7 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
 const isKnown = (name: string, allowed: readonly string[]): boolean => isLoopback(name) || allowed.includes(name);
 
-function nameOf(url: string): string | null {
+function hostIn(url: string): string | null {
   try {
     return new URL(url).hostname.toLowerCase();
   } catch {

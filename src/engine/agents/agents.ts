@@ -71,8 +71,8 @@ export abstract class ConversationAgent extends BaseAgent {
   protected observationMessages(observation: JsonValue): Message[] {
     if (typeof observation === 'string') return [{ role: 'user', content: observation }];
     if (!isJsonObject(observation)) return [];
-    if (Object.hasOwn(observation, 'prompts')) return [said(observation.prompts)];
-    if (Object.hasOwn(observation, 'question')) return [said(observation.question)];
+    if (Object.hasOwn(observation, 'prompts')) return [agentMessage(observation.prompts)];
+    if (Object.hasOwn(observation, 'question')) return [agentMessage(observation.question)];
     return [];
   }
 
@@ -88,9 +88,9 @@ export abstract class ConversationAgent extends BaseAgent {
 }
 
 /** A list of parts goes to the model unchanged. */
-const said = (value: JsonValue | undefined): Message => ({
+const agentMessage = (value: JsonValue | undefined): Message => ({
   role: 'user',
-  content: Array.isArray(value) ? (value as JsonObject[]) : textOf(value),
+  content: Array.isArray(value) ? (value as JsonObject[]) : observationText(value),
 });
 
 const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
@@ -98,7 +98,7 @@ const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
 /** The reasoning before the answer, if the model marks it. */
 const thoughtOf = (response: string): string => THINK.exec(response)?.[1]?.trim() ?? '';
 
-function textOf(value: JsonValue | undefined): string {
+function observationText(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : printJson(value);
 }
@@ -152,7 +152,7 @@ export class ToolAgent extends ConversationAgent {
     if (!isJsonObject(observation)) return super.observationMessages(observation);
     if (!isJsonObject(observation.tool_outputs)) {
       const { question } = observation;
-      return question === undefined ? [] : [said(question)];
+      return question === undefined ? [] : [agentMessage(question)];
     }
     const outputs = observation.tool_outputs;
     // An object would put number-like keys first, so this uses the order of the calls.
@@ -165,7 +165,7 @@ export class ToolAgent extends ConversationAgent {
     return ids.map((id) => ({
       role: 'tool',
       tool_call_id: id,
-      content: `Tool returned result: ${textOf(outputs[id])}`,
+      content: `Tool returned result: ${observationText(outputs[id])}`,
     }));
   }
 }

@@ -155,9 +155,9 @@ const GEMMA: Template = {
     const [first, second, ...rest] = messages;
     if (first !== undefined && roleOf(first) !== 'system') return messages;
     if (first === undefined) return messages;
-    const system = textOf(first);
+    const system = messageWords(first);
     if (second !== undefined && roleOf(second) === 'user')
-      return [{ ...second, content: `${system}\n${textOf(second)}` }, ...rest];
+      return [{ ...second, content: `${system}\n${messageWords(second)}` }, ...rest];
     return [{ role: 'user', content: system }, ...messages.slice(1)];
   },
   write: {
@@ -211,7 +211,7 @@ function roleOf(message: ChatMessage): string {
   return message.role;
 }
 
-function textOf(message: ChatMessage): string {
+function messageWords(message: ChatMessage): string {
   if (!Object.hasOwn(message, 'content')) throw new TypeError('a message has no content');
   if (typeof message.content !== 'string') throw new TypeError('the content of a message is no text');
   return message.content;

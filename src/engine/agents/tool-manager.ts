@@ -51,7 +51,7 @@ export class ToolOutput {
 const NOT_IMPLEMENTED = 'Tool must implement either `apply()` or `apply_async()`';
 
 /** An exception type that Python has and JavaScript lacks; the model reads its name. */
-function named(name: string, message: string): Error {
+function namedError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
@@ -80,12 +80,12 @@ export abstract class BaseTool {
 
   /** One call; Tunix's `apply`. */
   forward(_kwargs: JsonObject): ToolOutput {
-    throw named('NotImplementedError', NOT_IMPLEMENTED);
+    throw namedError('NotImplementedError', NOT_IMPLEMENTED);
   }
 
   /** The asynchronous version; Tunix's `apply_async`. Neither falls back to the other. */
   async asyncForward(_kwargs: JsonObject, _signal?: AbortSignal): Promise<ToolOutput> {
-    throw named('NotImplementedError', NOT_IMPLEMENTED);
+    throw namedError('NotImplementedError', NOT_IMPLEMENTED);
   }
 }
 

@@ -26,13 +26,13 @@ export async function takeLock(path: string): Promise<void> {
       throw new Error(
         `another run (process ${holder.pid} on ${holder.host}) is writing here, or was when its machine went away; once it has ended there, delete ${path}`,
       );
-    if (holder && holder.pid !== process.pid && isAlive(holder))
+    if (holder && holder.pid !== process.pid && isLockHolderAlive(holder))
       throw new Error(`another run (process ${holder.pid}) is writing here; wait for it, or end it (${path})`);
     await rm(path, { force: true });
   }
 }
 
-const holderOf = (pid: number): Holder => ({ pid, host: hostname(), started: startOf(pid) });
+const holderOf = (pid: number): Holder => ({ pid, host: hostname(), started: processStart(pid) });
 
 /** A lock of an earlier version holds only the number. */
 function readHolder(text: string): Holder | null {
@@ -47,8 +47,8 @@ function readHolder(text: string): Holder | null {
   }
 }
 
-function isAlive({ pid, started }: Holder): boolean {
-  const now = startOf(pid);
+function isLockHolderAlive({ pid, started }: Holder): boolean {
+  const now = processStart(pid);
   if (started !== null && now !== null && started !== now) return false;
   try {
     process.kill(pid, 0);
@@ -60,7 +60,7 @@ function isAlive({ pid, started }: Holder): boolean {
 }
 
 /** When a process started, in ticks since boot; null if the system has no /proc. */
-function startOf(pid: number): string | null {
+function processStart(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in brackets may contain spaces; field 22 overall is the 20th after it.

@@ -35,7 +35,7 @@ export class Partials {
     for (const line of text.split('\n')) {
       if (line === '') continue;
       const kept = readLine(line);
-      if (kept) partials.#kept.set(keyOf(kept.task, kept.rollout, kept.step), kept);
+      if (kept) partials.#kept.set(partialKey(kept.task, kept.rollout, kept.step), kept);
     }
     return partials;
   }
@@ -46,15 +46,15 @@ export class Partials {
 
   /** Takes the saved part that a rollout resumes from; it is no longer kept. */
   take(task: string, rollout: number, step: number): PartialRollout | undefined {
-    return this.#kept.get(keyOf(task, rollout, step))?.partial;
+    return this.#kept.get(partialKey(task, rollout, step))?.partial;
   }
 
   keep(task: string, rollout: number, step: number, partial: PartialRollout): void {
-    this.#kept.set(keyOf(task, rollout, step), { task, rollout, step, partial });
+    this.#kept.set(partialKey(task, rollout, step), { task, rollout, step, partial });
   }
 
   drop(task: string, rollout: number, step: number): void {
-    this.#kept.delete(keyOf(task, rollout, step));
+    this.#kept.delete(partialKey(task, rollout, step));
   }
 
   /** Rewritten whole, so a killed run loses no more than the rollouts it had started. */
@@ -66,7 +66,7 @@ export class Partials {
   }
 }
 
-const keyOf = (task: string, rollout: number, step: number): string => `${step}/${task}_${rollout}`;
+const partialKey = (task: string, rollout: number, step: number): string => `${step}/${task}_${rollout}`;
 
 /** An unreadable line costs only the saved part of its rollout. */
 function readLine(text: string): Kept | null {

@@ -38,11 +38,11 @@ function withoutOf<T extends JsonObject | JsonValue[]>(value: T, found: Map<stri
 
 /** The bytes of an `image_url` part, or of a picture in a tool's form. */
 function urlOf(part: JsonObject): string | null {
-  if (part.type === 'image_url' && isJsonObject(part.image_url)) return textOf(part.image_url.url);
-  return Object.keys(part).length === 1 ? textOf(part.url) : null;
+  if (part.type === 'image_url' && isJsonObject(part.image_url)) return stringOrNull(part.image_url.url);
+  return Object.keys(part).length === 1 ? stringOrNull(part.url) : null;
 }
 
-const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
+const stringOrNull = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
 function referenceTo(url: string, found: Map<string, PictureFile>): JsonObject {
   const [head, kind = 'application/octet-stream'] = DATA_URL.exec(url)!;

@@ -20,7 +20,7 @@ interface Note {
 }
 
 /** The same prompt may be sampled again at a later step. */
-const idOf = (task: string, rollout: number, step: string): string => `${step}/${task}_${rollout}`;
+const stateId = (task: string, rollout: number, step: string): string => `${step}/${task}_${rollout}`;
 
 const stepOf = (file: string): string => basename(file, '.jsonl');
 
@@ -94,7 +94,7 @@ export class RunState {
   }
 
   isDone(task: string, rollout: number, step: number): boolean {
-    return this.#done.has(idOf(task, rollout, String(step)));
+    return this.#done.has(stateId(task, rollout, String(step)));
   }
 
   /** A dump of rollouts with different settings is not a sample of one policy. */
@@ -113,7 +113,7 @@ export class RunState {
   }
 
   note(...notes: readonly Note[]): void {
-    for (const { task, rollout, file } of notes) this.#done.add(idOf(task, rollout, stepOf(file)));
+    for (const { task, rollout, file } of notes) this.#done.add(stateId(task, rollout, stepOf(file)));
     this.#unwritten.push(...notes);
     this.#timer ??= setTimeout(() => void this.#writeNotes(), NOTES_MS);
   }

@@ -42,7 +42,7 @@ export function parseInteractions(text: string, path: string, setup: Interaction
   const users = new Map<string, Interaction>();
   for (const [index, { name: given, class_name, config }] of file.data.interaction.entries()) {
     const where = `${at(['interaction', index])}: interaction[${index}] (${class_name})`;
-    const name = given ?? nameOf(class_name);
+    const name = given ?? interactionName(class_name);
     if (users.has(name)) throw new Error(`${where}: two interactions are called '${name}'`);
     users.set(name, make(class_name, name, config ?? {}, where, setup));
   }
@@ -71,7 +71,7 @@ function make(
 }
 
 /** verl's name for an interaction without one: `…Gsm8kInteraction` becomes gsm8k. */
-function nameOf(className: string): string {
+function interactionName(className: string): string {
   const simple = className.slice(className.lastIndexOf('.') + 1);
   return simple.endsWith('Interaction') ? simple.slice(0, -'Interaction'.length).toLowerCase() : simple.toLowerCase();
 }

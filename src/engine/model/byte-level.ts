@@ -68,7 +68,7 @@ export class ByteLevel {
       content: content as string,
       special: special === true || more.includes(content as string),
     }));
-    return new ByteLevel(tokens, { isNormalized, word: wordsOf(splitter) });
+    return new ByteLevel(tokens, { isNormalized, word: splitPattern(splitter) });
   }
 
   encode(text: string, encode: (piece: string) => readonly number[]): number[] {
@@ -171,7 +171,7 @@ const WORD_PATTERNS = ['\\p{N}', '\\p{N}{1,3}'].map(
     `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
 );
 
-function wordsOf(splitter: JsonValue | undefined): RegExp | null {
+function splitPattern(splitter: JsonValue | undefined): RegExp | null {
   const steps = isJsonObject(splitter) && Array.isArray(splitter.pretokenizers) ? splitter.pretokenizers : [];
   const [first, second] = steps;
   if (steps.length !== 2 || !isJsonObject(first) || !isJsonObject(second) || second.use_regex !== false) return null;

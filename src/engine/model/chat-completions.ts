@@ -115,7 +115,7 @@ function wireSampling(
 }
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
-const isText = (value: unknown): boolean => isNone(value) || typeof value === 'string';
+const isTextOrNone = (value: unknown): boolean => isNone(value) || typeof value === 'string';
 const isCount = (value: unknown): boolean => isNone(value) || typeof value === 'number';
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
@@ -129,13 +129,13 @@ function isUsual(value: unknown): value is Chunk {
     (choice) =>
       isObject(choice) &&
       isNone(choice.error) &&
-      isText(choice.finish_reason) &&
+      isTextOrNone(choice.finish_reason) &&
       choice.message === undefined &&
       isObject(choice.delta) &&
-      isText(choice.delta.content) &&
-      isText(choice.delta.reasoning_content) &&
-      isText(choice.delta.reasoning) &&
-      isText(choice.delta.refusal) &&
+      isTextOrNone(choice.delta.content) &&
+      isTextOrNone(choice.delta.reasoning_content) &&
+      isTextOrNone(choice.delta.reasoning) &&
+      isTextOrNone(choice.delta.refusal) &&
       (isNone(choice.delta.tool_calls) ||
         (Array.isArray(choice.delta.tool_calls) && choice.delta.tool_calls.every(isUsualCall))),
   );
@@ -144,10 +144,10 @@ function isUsual(value: unknown): value is Chunk {
 const isUsualCall = (call: unknown): boolean =>
   isObject(call) &&
   isCount(call.index) &&
-  isText(call.id) &&
+  isTextOrNone(call.id) &&
   isObject(call.function) &&
-  isText(call.function.name) &&
-  isText(call.function.arguments);
+  isTextOrNone(call.function.name) &&
+  isTextOrNone(call.function.arguments);
 
 /** The tokens of an empty thought, which some servers omit from the answer. */
 const MOST_UNSAID = 8;

@@ -22,7 +22,7 @@ function areLogprobs(value: unknown): boolean {
   return true;
 }
 
-const Answer = z.looseObject({
+const GeneratedAnswer = z.looseObject({
   text: z.string().nullish(),
   output_ids: z.custom<number[]>(areIds, 'expected token ids').nullish(),
   meta_info: z
@@ -40,7 +40,7 @@ const Answer = z.looseObject({
     .nullish(),
   error: z.unknown().optional(),
 });
-type Answer = z.infer<typeof Answer>;
+type GeneratedAnswer = z.infer<typeof GeneratedAnswer>;
 
 /** SGLang's `/generate`: ids in, ids and log probabilities out. `baseUrl` may be the same /v1 address as for the chat API. */
 export class SglangGenerateModel implements Model {
@@ -110,8 +110,8 @@ export class SglangGenerateModel implements Model {
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
 
 /** The usual form of an answer. */
-function isUsual(value: unknown): value is Answer {
-  const { text, output_ids: ids, meta_info: meta, error } = (value ?? {}) as Answer;
+function isUsual(value: unknown): value is GeneratedAnswer {
+  const { text, output_ids: ids, meta_info: meta, error } = (value ?? {}) as GeneratedAnswer;
   if (error || (!isNone(text) && typeof text !== 'string') || (!isNone(ids) && !areIds(ids))) return false;
   if (typeof meta !== 'object' || meta === null) return false;
   const { finish_reason: finish, prompt_tokens: prompt, completion_tokens: sampled } = meta;
@@ -126,7 +126,7 @@ function isUsual(value: unknown): value is Answer {
 }
 
 /** The ids come from the log probabilities, if there are any. A token without its own has NaN. */
-function tokensOf(pairs: readonly TokenLogprob[] | null, given: number[]): { ids: number[]; logprobs: number[] } {
+function idsAndLogprobs(pairs: readonly TokenLogprob[] | null, given: number[]): { ids: number[]; logprobs: number[] } {
   if (pairs === null) return { ids: given, logprobs: [] };
   const ids: number[] = [];
   const logprobs: number[] = [];
@@ -142,7 +142,7 @@ class TokenTurn implements SampledTurnReader {
   #ids: number[] = [];
   #logprobs: number[] = [];
   #shown = '';
-  #meta: NonNullable<Answer['meta_info']> | null = null;
+  #meta: NonNullable<GeneratedAnswer['meta_info']> | null = null;
   readonly #tokenizer: ChatTokenizer;
   readonly #request: ModelRequest;
 
@@ -153,8 +153,8 @@ class TokenTurn implements SampledTurnReader {
 
   add(json: string): void {
     this.#request.onActivity?.();
-    const { text, output_ids, meta_info } = parseAnswer(json, Answer, isUsual);
-    const { ids, logprobs } = tokensOf(meta_info?.output_token_logprobs ?? null, output_ids ?? []);
+    const { text, output_ids, meta_info } = parseAnswer(json, GeneratedAnswer, isUsual);
+    const { ids, logprobs } = idsAndLogprobs(meta_info?.output_token_logprobs ?? null, output_ids ?? []);
     // A chunk holds the whole turn so far or, with --stream-output / incremental streaming, only its new tokens; the count distinguishes them.
     const grows = meta_info?.completion_tokens === this.#ids.length + ids.length && this.#ids.length > 0;
     this.#ids = grows ? [...this.#ids, ...ids] : ids.length >= this.#ids.length ? ids : this.#ids;

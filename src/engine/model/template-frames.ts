@@ -66,8 +66,8 @@ function formOf(message: Message): string | null {
   if (typeof content !== 'string') return null;
   for (const key in message)
     if (key !== 'role' && key !== 'content' && key !== 'name' && key !== 'tool_call_id') return null;
-  if (!isText(name) || !isText(tool_call_id)) return null;
+  if (!isString(name) || !isString(tool_call_id)) return null;
   return JSON.stringify([content === '', role, name, tool_call_id]);
 }
 
-const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+const isString = (value: unknown): boolean => value === undefined || typeof value === 'string';

@@ -167,7 +167,7 @@ class Reading {
     if (key !== null && type !== 'IntegerLiteral') throw new NotVerbatim();
     this.#index(property as Node);
     // A name could hold the word "content".
-    if (!isNumber(property as Node)) throw new NotVerbatim();
+    if (!isNumberNode(property as Node)) throw new NotVerbatim();
     return 'messages';
   }
 
@@ -196,11 +196,11 @@ class Reading {
 }
 
 /** A slice, or a number: `0`, `-1`, `loop.index0 - 1`, `messages | length`. */
-function isNumber({ type, argument, operator, left, right, object, filter }: Node): boolean {
+function isNumberNode({ type, argument, operator, left, right, object, filter }: Node): boolean {
   if (type === 'SliceExpression' || type === 'IntegerLiteral') return true;
-  if (type === 'UnaryExpression') return isNumber(argument as Node);
+  if (type === 'UnaryExpression') return isNumberNode(argument as Node);
   if (type === 'MemberExpression') return (object as Node).value === 'loop';
   if (type === 'FilterExpression') return (filter as Node).value === 'length';
   const word = type === 'BinaryExpression' && (operator as Node).value;
-  return (word === '+' || word === '-') && isNumber(left as Node) && isNumber(right as Node);
+  return (word === '+' || word === '-') && isNumberNode(left as Node) && isNumberNode(right as Node);
 }

@@ -14,7 +14,7 @@ import {
   WHOLE_TURN_MS,
 } from './served-turn.ts';
 
-const Answer = z.looseObject({
+const CompletionAnswer = z.looseObject({
   choices: z
     .array(
       z.looseObject({
@@ -32,7 +32,7 @@ const Answer = z.looseObject({
   usage: z.looseObject({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
   error: z.unknown().optional(),
 });
-type Answer = z.infer<typeof Answer>;
+type CompletionAnswer = z.infer<typeof CompletionAnswer>;
 
 /** vLLM's `/v1/completions` with token ids in, and with `return_token_ids` out. `url` goes up to and including /v1. */
 export class VllmCompletionsModel implements Model {
@@ -84,7 +84,7 @@ class CompletionTurn implements SampledTurnReader {
   readonly #logprobs: (number | null)[] = [];
   #promptLogprobs: (number | null)[] | null = null;
   #reason: string | null = null;
-  #usage: Answer['usage'] = null;
+  #usage: CompletionAnswer['usage'] = null;
   readonly #tokenizer: ChatTokenizer;
   readonly #request: ModelRequest;
 
@@ -95,7 +95,7 @@ class CompletionTurn implements SampledTurnReader {
 
   add(json: string): void {
     this.#request.onActivity?.();
-    const { choices, usage } = parseAnswer(json, Answer);
+    const { choices, usage } = parseAnswer(json, CompletionAnswer);
     if (usage) this.#usage = usage;
     const choice = choices?.find(({ index }) => (index ?? 0) === 0);
     if (!choice) return;

@@ -106,8 +106,8 @@ function keysOf(items: readonly HistoryItem[], rules: HistoryRules): string[] {
 const itemKey = ({ role, text, calls }: HistoryItem, rules: HistoryRules): string =>
   JSON.stringify([
     role,
-    plain(text, rules),
-    calls.map(({ name, arguments: args }) => [name, plain(printJson(withSortedKeys(args)), rules)]),
+    plainText(text, rules),
+    calls.map(({ name, arguments: args }) => [name, plainText(printJson(withSortedKeys(args)), rules)]),
   ]);
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*';
@@ -125,7 +125,7 @@ const IDS =
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:call|toolu|msg|chatcmpl|resp|fc|rs|ses|req)[_-][\w-]{4,}|\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b/gi;
 const DIRECTORIES = /(?<![\w.:/])(?:\/[\w.@+~-]+)+\/?/g;
 
-function plain(text: string, rules: HistoryRules): string {
+function plainText(text: string, rules: HistoryRules): string {
   let result = text;
   if (rules.has('directories')) result = result.replace(DIRECTORIES, folderless);
   if (rules.has('ids')) result = result.replace(IDS, '<id>');

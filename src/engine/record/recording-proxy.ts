@@ -137,7 +137,7 @@ export class RecordingProxy {
    * The request is on its way already: recording costs the agent no time. An agent may send it on the last byte of an answer, and that answer
    * is recorded first.
    */
-  async #begin({ protocol, request }: Asked, rollout: string | null): Promise<RequestUnderWay> {
+  async #begin({ protocol, request }: ProxyRequest, rollout: string | null): Promise<RequestUnderWay> {
     await new Promise(setImmediate);
     await Promise.all(this.#recording);
     return this.#options.recorder.begin(protocol, request, rollout);
@@ -146,7 +146,7 @@ export class RecordingProxy {
   /** Gives a recorded reply, and records it again. */
   #answer(
     response: ServerResponse,
-    { protocol, request }: Asked,
+    { protocol, request }: ProxyRequest,
     recorded: RecordedReply,
     underWay: RequestUnderWay,
   ): void {
@@ -160,7 +160,7 @@ export class RecordingProxy {
   }
 
   #reward(name: string, body: Buffer, response: ServerResponse): void {
-    const value = jsonOf(body);
+    const value = requestObject(body);
     const isKnown = value !== null && this.#options.recorder.reward(name, value);
     response.writeHead(isKnown ? 200 : value === null ? 400 : 404, { 'content-type': 'application/json' });
     response.end(
@@ -179,7 +179,7 @@ export class RecordingProxy {
     base: URL,
     path: string,
     body: Buffer,
-    asked: Asked | null,
+    asked: ProxyRequest | null,
     rollout: string | null,
   ): Promise<void> {
     const started = performance.now();
@@ -344,7 +344,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function jsonOf(body: Buffer): JsonObject | null {
+function requestObject(body: Buffer): JsonObject | null {
   try {
     const value = parseJson(body.toString('utf8'));
     return isJsonObject(value) ? value : null;
@@ -354,28 +354,28 @@ function jsonOf(body: Buffer): JsonObject | null {
 }
 
 /** A request of a known protocol. */
-interface Asked {
+interface ProxyRequest {
   protocol: ModelProtocol;
   json: JsonObject;
   request: AgentRequest;
 }
 
-function askedIn(path: string, body: Buffer): Asked | null {
+function askedIn(path: string, body: Buffer): ProxyRequest | null {
   const plain = path.replace(/\?.*$/s, '');
   const protocol = PROTOCOLS.find((one) => plain.endsWith(one.path));
-  const json = protocol === undefined ? null : jsonOf(body);
+  const json = protocol === undefined ? null : requestObject(body);
   const request = json === null ? null : (protocol?.request(json) ?? null);
   return protocol === undefined || json === null || request === null ? null : { protocol, json, request };
 }
 
 function replyIn(protocol: ModelProtocol, bytes: Buffer, isWhole: boolean, type: string): ModelReply | null {
   if (!type.includes('text/event-stream')) {
-    const json = jsonOf(bytes);
+    const json = requestObject(bytes);
     return json === null ? null : protocol.reply(json);
   }
   const reader = new ServerEvents();
   const events = [...reader.push(bytes), ...(isWhole ? reader.end() : [])];
-  const objects = events.flatMap((event) => [jsonOf(Buffer.from(event))].filter((one) => one !== null));
+  const objects = events.flatMap((event) => [requestObject(Buffer.from(event))].filter((one) => one !== null));
   return protocol.streamed(objects, isWhole);
 }
 

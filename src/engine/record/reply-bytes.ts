@@ -24,7 +24,7 @@ const USAGE = {
   chat: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   others: { input_tokens: 0, output_tokens: 0 },
 };
-const idOf = (prefix: string, { turn }: RecordedReply): string => `${prefix}recorded-${turn}`;
+const replyId = (prefix: string, { turn }: RecordedReply): string => `${prefix}recorded-${turn}`;
 
 const chatCalls = ({ calls }: RecordedReply): JsonObject[] =>
   calls.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }));
@@ -39,7 +39,7 @@ function argumentsValue(args: string): JsonValue {
 
 const WHOLE: Record<ModelProtocol['name'], (reply: RecordedReply, model: string) => JsonObject> = {
   chat: (reply, model) => ({
-    id: idOf('chatcmpl-', reply),
+    id: replyId('chatcmpl-', reply),
     object: 'chat.completion',
     created: 0,
     model,
@@ -61,7 +61,7 @@ const WHOLE: Record<ModelProtocol['name'], (reply: RecordedReply, model: string)
   }),
   // Reasoning has no signature of this run, and the API would refuse it.
   messages: (reply, model) => ({
-    id: idOf('msg_', reply),
+    id: replyId('msg_', reply),
     type: 'message',
     role: 'assistant',
     model,
@@ -79,7 +79,7 @@ const WHOLE: Record<ModelProtocol['name'], (reply: RecordedReply, model: string)
     usage: USAGE.others,
   }),
   responses: (reply, model) => ({
-    id: idOf('resp_', reply),
+    id: replyId('resp_', reply),
     object: 'response',
     created_at: 0,
     status: 'completed',
@@ -90,13 +90,13 @@ const WHOLE: Record<ModelProtocol['name'], (reply: RecordedReply, model: string)
     output: [
       ...(reply.thought === ''
         ? []
-        : [{ type: 'reasoning', id: idOf('rs_', reply), summary: [{ type: 'summary_text', text: reply.thought }] }]),
+        : [{ type: 'reasoning', id: replyId('rs_', reply), summary: [{ type: 'summary_text', text: reply.thought }] }]),
       ...(reply.text === ''
         ? []
         : [
             {
               type: 'message',
-              id: idOf('msg_', reply),
+              id: replyId('msg_', reply),
               role: 'assistant',
               status: 'completed',
               content: [{ type: 'output_text', text: reply.text, annotations: [] }],

@@ -35,7 +35,7 @@ export async function assistantTurn(
   if (isBrokenOff && ids === null) return null;
   parts.count.sampled(generation);
   compareTemplates(parts, generation);
-  const sampled = textOf(parts, generation);
+  const sampled = sampledText(parts, generation);
   if (wantsPromptLogprobs && !transcript.judgePrompt(generation.promptLogprobs ?? null))
     notes.warn('prompt', 'the server gives no log probabilities of the prompt, or not one for each of its tokens');
   transcript.addSampled(turn, sampled, ids, logprobs, weightVersion);
@@ -74,7 +74,7 @@ export async function assistantTurn(
   return { calls, spoken: options.user && ids && tokenizer ? tokenizer.decode(ids, false) : sampled };
 }
 
-function textOf({ conversation, notes, options }: RolloutParts, generation: Generation): string {
+function sampledText({ conversation, notes, options }: RolloutParts, generation: Generation): string {
   if (options.model.exact) return generation.text;
   const { text, reasoning, toolCalls, finishReason } = generation;
   if (toolCalls.length > 0 || reasoning) notes.isRewritten = true;

@@ -29,12 +29,12 @@ export interface Renderer {
 export const plainRenderer: Renderer = {
   prompt(messages) {
     return {
-      pieces: [...plain(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)],
+      pieces: [...plainPieces(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)],
       ids: null,
     };
   },
   continuation(messages, firstTurn, _lastId, next) {
-    const pieces = plain(messages, firstTurn, '\n');
+    const pieces = plainPieces(messages, firstTurn, '\n');
     return {
       pieces: next ? [...pieces, ...header('assistant', firstTurn + messages.length, true)] : pieces,
       ids: null,
@@ -47,7 +47,7 @@ const header = (role: string, turn: number, after: boolean): RenderedPiece[] => 
   { turn, kind: 'marker', text: `${after ? '\n' : ''}${role}\n` },
 ];
 
-function plain(messages: readonly Message[], firstTurn: number, before: string): RenderedPiece[] {
+function plainPieces(messages: readonly Message[], firstTurn: number, before: string): RenderedPiece[] {
   const pieces: RenderedPiece[] = [];
   for (const [at, message] of messages.entries()) {
     const turn = firstTurn + at;

@@ -16,7 +16,7 @@ const LARGEST_MEGAPIXELS = 100;
 /** The part of a picture (PNG or JPEG) inside a box, as PNG. The box is in the coordinates of the size the model sees. */
 export async function cutPicture({ picture, box }: CutRequest): Promise<CutAnswer> {
   const bytes = Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength);
-  const kind = kindOf(bytes);
+  const kind = pictureKind(bytes);
   if (kind === null) return { error: 'it is neither PNG nor JPEG' };
   if (kind === 'image/png' && (bytes.readUInt32BE(16) * bytes.readUInt32BE(20)) / 1e6 > LARGEST_MEGAPIXELS)
     return { error: `it has more than ${LARGEST_MEGAPIXELS} megapixels` };
@@ -50,7 +50,7 @@ function partOf({ data, width }: Bitmap, [left, top, right, bottom]: Box): Bitma
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
-function kindOf(bytes: Buffer): 'image/png' | 'image/jpeg' | null {
+function pictureKind(bytes: Buffer): 'image/png' | 'image/jpeg' | null {
   if (bytes.length > 24 && bytes.subarray(0, 8).equals(PNG)) return 'image/png';
   return bytes.length > 3 && bytes.readUIntBE(0, 3) === 0xffd8ff ? 'image/jpeg' : null;
 }

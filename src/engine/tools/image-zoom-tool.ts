@@ -51,7 +51,7 @@ export class ImageZoomTool extends StatefulTool<Uint8Array> {
         `Error: The specified bounding box ${listText(given)} is invalid or results in a crop smaller than the minimum size of ${SHORTEST}x${SHORTEST}.`,
       );
     const url = `data:image/png;base64,${Buffer.from(answer.png).toString('base64')}`;
-    const named = label ? ` with label ${textOf(label)}` : '';
+    const named = label ? ` with label ${argumentText(label)}` : '';
     return {
       response: { text: `Zoomed in on the image to the region ${listText(given)}${named}.`, images: [{ url }] },
       reward: 0,
@@ -78,8 +78,9 @@ function floatOf(value: JsonValue): number {
 
 /** A list as Python prints it. */
 const listText = (values: readonly JsonValue[]): string => `[${values.map(textOfEntry).join(', ')}]`;
-const textOfEntry = (value: JsonValue): string => (typeof value === 'string' ? pythonString(value) : textOf(value));
-const textOf = (value: JsonValue): string =>
+const textOfEntry = (value: JsonValue): string =>
+  typeof value === 'string' ? pythonString(value) : argumentText(value);
+const argumentText = (value: JsonValue): string =>
   value === true
     ? 'True'
     : value === false

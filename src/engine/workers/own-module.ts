@@ -86,9 +86,9 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
   return about;
 }
 
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isJsNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-function textOf(value: unknown): { text: string; error?: string; images?: string[] } {
+function resultText(value: unknown): { text: string; error?: string; images?: string[] } {
   if (typeof value === 'string') return { text: value };
   const { text, error, image, images } = (value ?? {}) as Record<string, unknown>;
   if (text !== undefined && typeof text !== 'string') throw new Wrong(`a text that is a ${typeof text}`);
@@ -112,30 +112,30 @@ const describe = (value: unknown): string => {
 const MOST = 64 * 1024 * 1024;
 
 /** A value as JSON can hold it: reports what JSON.stringify would change silently. */
-function plain(value: unknown, depth = 0): unknown {
+function plainCopy(value: unknown, depth = 0): unknown {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || typeof value === 'boolean' || isNumber(value)) return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || isJsNumber(value)) return value;
   if (typeof value !== 'object' || ArrayBuffer.isView(value) || value instanceof Promise || depth > 200)
     throw new Wrong(`${depth > 200 ? 'a value that is nested too deep' : describe(value)}, which JSON cannot hold`);
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return plain(toJSON.call(value), depth + 1);
-  if (Array.isArray(value)) return value.map((one) => plain(one, depth + 1));
+  if (typeof toJSON === 'function') return plainCopy(toJSON.call(value), depth + 1);
+  if (Array.isArray(value)) return value.map((one) => plainCopy(one, depth + 1));
   if (value instanceof Map || value instanceof Set)
     throw new Wrong(`a ${value instanceof Map ? 'Map' : 'Set'}, which JSON cannot hold`);
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[key, plain(one, depth + 1)]])),
+    Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[key, plainCopy(one, depth + 1)]])),
   );
 }
 
 function answerable(value: unknown): unknown {
-  const whole = plain(value);
+  const whole = plainCopy(value);
   const { length } = JSON.stringify(whole);
   if (length > MOST) throw new Wrong(`${Math.round(length / 1e6)} MB; an answer may have ${Math.round(MOST / 1e6)} MB`);
   return whole;
 }
 
 /** `Class.method (file.mjs:12)`: the first line in the file that declares the method. */
-function placeOf({ object = '', method = '' }: Request): string {
+function errorPlace({ object = '', method = '' }: Request): string {
   const held = objects.get(object);
   if (held === undefined) return '';
   const names = held.kind === 'reward' ? [held.attribute] : [method, camelOf(method), ...(OWN_NAMES[method] ?? [])];
@@ -162,7 +162,7 @@ const OWN_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 function reward(value: unknown, what: string): number | null {
   if (value === null || value === undefined) return null;
-  if (!isNumber(value))
+  if (!isJsNumber(value))
     throw new Wrong(`${what} is ${typeof value === 'number' ? value : describe(value)}, not a number or null`);
   return value;
 }
@@ -179,20 +179,20 @@ async function call(request: Request): Promise<unknown> {
       const [id, said] = Array.isArray(made) ? made : [made, undefined];
       const whole = typeof id === 'object' && id !== null ? (id as Record<string, unknown>) : null;
       const instance = whole === null ? id : (whole.instanceId ?? whole.instance_id);
-      return { instance: String(instance ?? args[0]), ...textOf(said ?? whole?.response ?? '') };
+      return { instance: String(instance ?? args[0]), ...resultText(said ?? whole?.response ?? '') };
     }
     case 'tool.execute': {
       const made = await ask('execute', ...args);
       if (Array.isArray(made)) {
         const [said, step, metrics = null] = made as unknown[];
-        return { ...textOf(said), reward: reward(step, 'the step reward'), metrics };
+        return { ...resultText(said), reward: reward(step, 'the step reward'), metrics };
       }
       const {
         response,
         reward: step,
         metrics = null,
       } = (typeof made === 'object' && made !== null ? made : {}) as Record<string, unknown>;
-      return { ...textOf(response ?? made), reward: reward(step, 'the step reward'), metrics };
+      return { ...resultText(response ?? made), reward: reward(step, 'the step reward'), metrics };
     }
     case 'tool.calc_reward':
       return (await ask('calc_reward', ...args)) ?? null;
@@ -274,7 +274,7 @@ async function answer(request: Request): Promise<void> {
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const kind = error instanceof CannotLoad ? 'load' : error instanceof Wrong ? 'shape' : 'raised';
-    const place = placeOf(request);
+    const place = errorPlace(request);
     const said = error.message.startsWith('the ') ? error.message : `it gave ${error.message}`;
     const message = kind === 'shape' ? `${place === '' ? request.method : place}: ${said}` : error.message;
     parentPort?.postMessage({

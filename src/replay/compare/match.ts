@@ -64,7 +64,7 @@ function matchHead(texts: string[], fresh: OutputLine[], context: MatchContext, 
   const start = partial.trimStart();
   const isFramePart = isFrameStart(partial, others[shown.length], context);
   const isSource =
-    start !== partial && (linesOf(context).some((line) => line.startsWith(start)) || /^[~^ ]*$/.test(start));
+    start !== partial && (textLines(context).some((line) => line.startsWith(start)) || /^[~^ ]*$/.test(start));
   const isLibrary = /^ {4,}/.test(partial) && whole.at(-1)?.part === 'library';
   if (!isFramePart && !isSource && !isLibrary) return null;
   likeness.rules.add('tracebacks');
@@ -118,7 +118,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
   const words = partial.trim();
   const frame = /^[^"]*(?:", line )?\d*, in (\S+)$|^[^"]*", line \d+(?:, in (\S+))?$/.exec(partial);
   const isFrame = frame !== null && (frame[1] ?? frame[2]) === fresh[previous]?.in;
-  const isSource = linesOf(context).some((line) => line.endsWith(words)) || /^[~^ ]*$/.test(partial);
+  const isSource = textLines(context).some((line) => line.endsWith(words)) || /^[~^ ]*$/.test(partial);
   const isLibrary = fresh.slice(previous, reached).some(({ part }) => part === 'library');
   if (!isFrame && !isSource && !isLibrary && !whole.some(({ part }) => part === 'library')) return null;
   likeness.rules.add('tracebacks');
@@ -129,12 +129,12 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
 const isInTraceback = (lines: readonly OutputLine[], from: number, to: number): boolean =>
   lines.slice(Math.max(0, from), to + 1).some(({ part }) => part !== 'text');
 
-const linesOf = ({ facts }: MatchContext): string[] => (facts.code ?? '').split('\n').map((line) => line.trim());
+const textLines = ({ facts }: MatchContext): string[] => (facts.code ?? '').split('\n').map((line) => line.trim());
 
 /** The program lines shown in a recorded traceback are lines of this program. */
 function sourcesFit(lines: readonly OutputLine[], context: MatchContext): boolean {
   if (context.facts.code === null || !lines.some(({ part }) => part === 'source')) return true;
-  const code = new Set(linesOf(context));
+  const code = new Set(textLines(context));
   const wrapped = (text: string): boolean => /^print\(.*\)$/.test(text) && code.has(text.slice(6, -1).trim());
   const isSyntax = lines.some(({ part }) => part === 'syntax');
   return lines.every(

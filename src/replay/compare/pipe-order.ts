@@ -5,7 +5,7 @@ const PATH = /\/tmp\/[\w./-]+/g;
  * texts return false.
  */
 export function isOtherPipeOrder(recorded: string, fresh: string): boolean {
-  const [a, b] = [linesOf(recorded), linesOf(fresh)];
+  const [a, b] = [outputLines(recorded), outputLines(fresh)];
   if (a.length !== b.length || a.length < 2 || a.length > MOST_LINES) return false;
   const places = new Map<string, number[]>();
   for (const [at, line] of b.entries()) {
@@ -30,4 +30,4 @@ export function isOtherPipeOrder(recorded: string, fresh: string): boolean {
 
 const MOST_LINES = 20_000;
 
-const linesOf = (text: string): string[] => text.trimEnd().replace(PATH, '/tmp').split('\n');
+const outputLines = (text: string): string[] => text.trimEnd().replace(PATH, '/tmp').split('\n');

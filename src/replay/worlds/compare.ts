@@ -212,10 +212,10 @@ function isSameLine(
   let at = 0;
   for (const { start, end, rule } of found) {
     // Columns shift with the width of their content.
-    pattern += `${literal(fresh.slice(at, start))}(?:${rule.token})`;
+    pattern += `${spacedPattern(fresh.slice(at, start))}(?:${rule.token})`;
     at = end;
   }
-  pattern += literal(fresh.slice(at));
+  pattern += spacedPattern(fresh.slice(at));
   if (found.length > 0 && new RegExp(`^${pattern}$`).test(recorded)) {
     for (const { rule } of found) used.add(rule.name);
     return true;
@@ -228,7 +228,7 @@ function isSameLine(
   return false;
 }
 
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/ +/g, ' +');
+const spacedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/ +/g, ' +');
 
 /** Sets of Python with their elements in order. */
 const sortedSets = (line: string): string =>

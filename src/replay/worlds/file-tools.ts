@@ -254,7 +254,7 @@ export class FileTools {
             `No replacement was performed, old_str \`${action.old ?? ''}\` did not appear verbatim in ${path}.`,
           );
         if (count > 1) {
-          const lines = placesOf(before, old);
+          const lines = partOffsets(before, old);
           return error(
             `No replacement was performed. Multiple occurrences of old_str \`${action.old ?? ''}\` in lines [${lines.join(', ')}]. Please ensure it is unique${isLine ? '' : '.'}`,
           );
@@ -421,7 +421,7 @@ function numbered(text: string, from: number, to: number | null, sign: string): 
 }
 
 /** The numbers of the lines in which a text begins. */
-function placesOf(text: string, part: string): number[] {
+function partOffsets(text: string, part: string): number[] {
   const lines: number[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length))
     lines.push(text.slice(0, at).split('\n').length);

@@ -223,7 +223,7 @@ async function runShell(recorded: RecordedAction, world: LiveWorld, plan: Rollou
   });
   const seen = result === null ? null : seenResult(result);
   const told = plan.exits.get(call) ?? seen?.exit ?? null;
-  const text = textOf(run, result ?? '', plan);
+  const text = worldRunText(run, result ?? '', plan);
   const done: Omit<Ran, 'verdict' | 'reason'> = {
     call,
     turn,
@@ -274,7 +274,7 @@ function timedOut(
 }
 
 /** The output as the agent writes it: both streams as one text, or separately if the record separates them. */
-function textOf(run: WorldRun, recorded: string, plan: RolloutPlan): string {
+function worldRunText(run: WorldRun, recorded: string, plan: RolloutPlan): string {
   const [out, err] = [run.stdout.toString('utf8'), run.stderr.toString('utf8')];
   if (plan.merged) return out;
   if (recorded.trimStart().startsWith('{')) return err === '' ? out : apart(out, err);

@@ -56,7 +56,7 @@ export function planRollout(
   const events = eventsOf(json);
   return {
     actions,
-    workdir: startOf(image, wishes.workdir, workdirOf(rollout, actions, json)),
+    workdir: startDirectory(image, wishes.workdir, workdirOf(rollout, actions, json)),
     env: { ...ENV, ...image.env, ...config.env, ...wishes.env },
     shell,
     whyShell: why,
@@ -68,7 +68,7 @@ export function planRollout(
 }
 
 /** The directory that commands begin in: as a person says, as the record does, or as the image does. */
-const startOf = (image: WorldImage, wish: string | undefined, found: FoundDirectory | null): FoundDirectory =>
+const startDirectory = (image: WorldImage, wish: string | undefined, found: FoundDirectory | null): FoundDirectory =>
   wish !== undefined
     ? { path: wish, how: 'recorded', why: '--workdir' }
     : (found ?? {
@@ -80,7 +80,7 @@ const startOf = (image: WorldImage, wish: string | undefined, found: FoundDirect
 /** How the tools of a new rollout run, of which nothing is recorded. */
 export const newPlan = (image: WorldImage, { workdir, env, shell, timeLimit }: WorldWishes): RolloutPlan => ({
   actions: [],
-  workdir: startOf(image, workdir, null),
+  workdir: startDirectory(image, workdir, null),
   env: { ...ENV, ...image.env, ...env },
   shell: shell ?? 'persistent',
   whyShell: shell === undefined ? 'as usual' : 'as asked',

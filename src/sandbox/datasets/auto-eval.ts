@@ -31,7 +31,7 @@ export const autoEval: DatasetClass = {
   wantsProgram: false,
 
   prompt(row, config) {
-    return { id: problemIdOf(row), prompt: promptText(row, config), labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt: evalPrompt(row, config), labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {
@@ -45,7 +45,7 @@ export const autoEval: DatasetClass = {
     const files = { ...test.asset };
     let fullCode = test.code;
     if (language === 'html' && !test.code.includes(INSERT)) files['index.html'] = Buffer.from(code).toString('base64');
-    else fullCode = joined(code, test.code, Boolean(extra.repr_code));
+    else fullCode = joinedCode(code, test.code, Boolean(extra.repr_code));
     if (runner === 'go' || runner === 'go_test') fullCode = oneGoFile(fullCode);
     const flag = extra.append_flag && runner === 'python' ? randomBytes(10).toString('hex') : undefined;
     if (flag !== undefined) fullCode += `\n\nprint("${flag}")`;
@@ -76,7 +76,7 @@ async function withJunit(test: TestProgram, request: SubmitRequest, grading: Gra
   return singleRun(request, program.code, program.shown, answer, { extra: {} });
 }
 
-function promptText(row: ProblemRow, config: TestConfig): string {
+function evalPrompt(row: ProblemRow, config: TestConfig): string {
   const labels = labelsOf(row);
   const given = (name: string) => config.extra[name] ?? labels[name];
   const question = textColumn(row, 'content');
@@ -99,7 +99,7 @@ function promptText(row: ProblemRow, config: TestConfig): string {
 }
 
 /** The test goes after the code, or around it if it contains `#<INSERT>`. */
-function joined(code: string, test: string, asLiteral: boolean): string {
+function joinedCode(code: string, test: string, asLiteral: boolean): string {
   const literal = (text: string) => (asLiteral ? quoted(text) : text);
   const [head, tail] = test.split(INSERT);
   if (head !== undefined && tail !== undefined) return head + literal(code) + tail;

@@ -15,12 +15,12 @@ const tables = new Map<Name, Promise<Table>>();
 export function carriedTable(name: Name): Promise<Table> {
   const known = tables.get(name);
   if (known) return known;
-  const table = read(name);
+  const table = readCarried(name);
   tables.set(name, table);
   return table;
 }
 
-async function read(name: Name): Promise<Table> {
+async function readCarried(name: Name): Promise<Table> {
   const file = `fixtures/datasets/${name}.jsonl.gz`;
   const packed = await readPacked(file);
   return tableOf(name, file, (await promisify(gunzip)(packed)).toString());

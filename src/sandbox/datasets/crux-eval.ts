@@ -23,13 +23,13 @@ export const cruxEval: DatasetClass = {
   recognises: (row) => 'code' in row && 'input' in row && 'output' in row,
   wantsProgram: false,
 
-  prompt: (row, config) => promptOf(row, config, config.extra.mode === 'input' ? 'input' : 'output'),
+  prompt: (row, config) => cruxPrompt(row, config, config.extra.mode === 'input' ? 'input' : 'output'),
 
   /** Without a mode, every problem is asked in both. */
   prompts(rows, config) {
     const { mode } = config.extra;
-    if (mode) return rows.map((row) => promptOf(row, config, mode === 'input' ? 'input' : 'output'));
-    return (['input', 'output'] as const).flatMap((each) => rows.map((row) => promptOf(row, config, each)));
+    if (mode) return rows.map((row) => cruxPrompt(row, config, mode === 'input' ? 'input' : 'output'));
+    return (['input', 'output'] as const).flatMap((each) => rows.map((row) => cruxPrompt(row, config, each)));
   },
 
   async evaluate(row, request, grading) {
@@ -82,7 +82,7 @@ function translated(row: ProblemRow, said: string, mode: Mode, language: string)
   return { code: textColumn(row, 'code') + answer, answer };
 }
 
-function promptOf(row: ProblemRow, { extra }: TestConfig, mode: Mode): Prompt {
+function cruxPrompt(row: ProblemRow, { extra }: TestConfig, mode: Mode): Prompt {
   const language = translatedTo(row);
   const code = textColumn(row, 'code');
   const text =

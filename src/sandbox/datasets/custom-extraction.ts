@@ -31,7 +31,7 @@ export async function customBlocks(
     const said = answer.message || answer.run_result?.stderr?.trim() || answer.run_result?.status;
     throw new RequestError(500, `custom_extract_logic failed in the sandbox: ${said}`);
   }
-  const read = handedOver.safeParse(parsed(Buffer.from(blocks, 'base64').toString()));
+  const read = handedOver.safeParse(parsedJson(Buffer.from(blocks, 'base64').toString()));
   if (read.success) return read.data;
   throw new RequestError(500, 'custom_extract_logic failed in the sandbox: it handed over no list of blocks');
 }
@@ -39,7 +39,7 @@ export async function customBlocks(
 /** The logic can write anything into the file. */
 const handedOver = z.array(z.object({ priority: z.number(), language: z.string(), code: z.string() }));
 
-function parsed(text: string): unknown {
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -47,7 +47,7 @@ const ALIASES: Record<string, string[]> = {
 export const LANGUAGE_OF: ReadonlyMap<string, string> = new Map(
   Object.entries(ALIASES).flatMap(([name, words]) => words.map((word) => [word, name] as const)),
 );
-const languageOf = (info: string) => LANGUAGE_OF.get(strip(info)) ?? '';
+const blockLanguage = (info: string) => LANGUAGE_OF.get(strip(info)) ?? '';
 /** The spellings of a language that upstream knows. */
 export const aliasesOf = (language: string): readonly string[] =>
   Object.hasOwn(ALIASES, language) ? (ALIASES[language] ?? []) : [];
@@ -68,7 +68,7 @@ export function fencedBlocks(completion: string): CodeBlock[] {
 function opening(text: string, from: number): { language: string; body: number } | null {
   const open = text.indexOf('```', from);
   const endOfLine = open < 0 ? -1 : text.indexOf('\n', open);
-  return endOfLine < 0 ? null : { language: languageOf(text.slice(open + 3, endOfLine)), body: endOfLine + 1 };
+  return endOfLine < 0 ? null : { language: blockLanguage(text.slice(open + 3, endOfLine)), body: endOfLine + 1 };
 }
 
 /** A closing fence has only white space before it on its line; empty lines before it are not part of the code. */

@@ -16,7 +16,7 @@ const MAIN_CALL = 'if __name__ == "__main__":';
 /** The first block: complete ones first, then truncated ones, then text that looks like code. */
 export function firstBlock(completion: string, language: string): Extracted {
   const { blocks, type } = best(completion, language, fencedBlocks(completion));
-  return { code: cutMark(withoutMain(textOf(blocks, 'first'), language), EXAMPLE), type };
+  return { code: cutMark(withoutMain(blocksText(blocks, 'first'), language), EXAMPLE), type };
 }
 
 export interface SnippetOptions {
@@ -39,8 +39,8 @@ export function snippet(completion: string, language: string, options: SnippetOp
     fenced = fenced.filter((block) => words.includes(block.language));
   }
   const { blocks, type } = best(text, language, fenced);
-  const code = CUTS[language]?.(textOf(blocks, options.all ? 'all' : 'first'), options, completion);
-  return { code: cutMark(code ?? textOf(blocks, options.all ? 'all' : 'first'), EXAMPLE), type };
+  const code = CUTS[language]?.(blocksText(blocks, options.all ? 'all' : 'first'), options, completion);
+  return { code: cutMark(code ?? blocksText(blocks, options.all ? 'all' : 'first'), EXAMPLE), type };
 }
 
 function best(text: string, language: string, fenced: CodeBlock[]): { blocks: CodeBlock[]; type: Extracted['type'] } {
@@ -51,7 +51,7 @@ function best(text: string, language: string, fenced: CodeBlock[]): { blocks: Co
   return guessed.length > 0 ? { blocks: guessed, type: 'heuristic' } : { blocks: [], type: 'empty' };
 }
 
-const textOf = (blocks: readonly CodeBlock[], which: 'first' | 'all'): string =>
+const blocksText = (blocks: readonly CodeBlock[], which: 'first' | 'all'): string =>
   (which === 'first' ? (blocks[0]?.code ?? '') : blocks.map((block) => block.code).join('\n\n')).replaceAll('\r', '');
 
 /** Some models name the language in the first line below the fence. */

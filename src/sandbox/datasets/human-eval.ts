@@ -58,14 +58,14 @@ export const humanEval: DatasetClass = {
   wantsProgram: false,
 
   prompt(row, config, dataset) {
-    const language = languageOf(row, dataset);
+    const language = problemLanguage(row, dataset);
     if (isPublished(row)) return functionPrompt(row, config, language);
     return olderPrompt(row, config, language.fence);
   },
 
   async evaluate(row, request, grading) {
     const { dataset } = request;
-    const language = languageOf(row, dataset);
+    const language = problemLanguage(row, dataset);
     if (!isPublished(row)) return runOlder(row, request, grading, language);
     const tests = textColumn(row, isPython(row) ? 'test' : 'tests');
     const call = isPython(row) ? callOf(tests, row.entry_point) : '';
@@ -104,7 +104,7 @@ function isWhole(line: string): boolean {
 
 type Language = ReturnType<typeof multiPlLanguage>;
 
-function languageOf(row: ProblemRow, dataset: string): Language {
+function problemLanguage(row: ProblemRow, dataset: string): Language {
   const named = dataset.startsWith(PREFIX) && humanEval.datasets.includes(dataset);
   if (named) return multiPlLanguage(dataset.slice(PREFIX.length));
   if (dataset === BIG.dataset) return { ...multiPlLanguage('python'), run: 'pytest', wholeBlock: false };

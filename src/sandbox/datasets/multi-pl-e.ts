@@ -26,27 +26,27 @@ interface Spoken {
   wholeBlock: boolean;
 }
 
-const spoken = (fence: string, run: string, wholeBlock = false): Spoken => ({ fence, run, wholeBlock });
+const spokenLanguage = (fence: string, run: string, wholeBlock = false): Spoken => ({ fence, run, wholeBlock });
 const LANGUAGES: Record<string, Spoken> = {
-  python: spoken('python', 'python', true),
-  cpp: spoken('cpp', 'cpp'),
-  ts: spoken('typescript', 'typescript', true),
-  sh: spoken('bash', 'bash'),
-  cs: spoken('csharp', 'csharp'),
-  go: spoken('go', 'go_test', true),
-  java: spoken('java', 'java'),
-  lua: spoken('lua', 'lua', true),
-  js: spoken('js', 'nodejs', true),
-  php: spoken('php', 'php', true),
-  pl: spoken('perl', 'perl', true),
-  rkt: spoken('racket', 'racket', true),
-  r: spoken('r', 'R', true),
-  rs: spoken('rust', 'rust'),
-  scala: spoken('scala', 'scala'),
-  swift: spoken('swift', 'swift'),
-  rb: spoken('ruby', 'ruby', true),
-  d: spoken('d', 'D_ut', true),
-  jl: spoken('julia', 'julia', true),
+  python: spokenLanguage('python', 'python', true),
+  cpp: spokenLanguage('cpp', 'cpp'),
+  ts: spokenLanguage('typescript', 'typescript', true),
+  sh: spokenLanguage('bash', 'bash'),
+  cs: spokenLanguage('csharp', 'csharp'),
+  go: spokenLanguage('go', 'go_test', true),
+  java: spokenLanguage('java', 'java'),
+  lua: spokenLanguage('lua', 'lua', true),
+  js: spokenLanguage('js', 'nodejs', true),
+  php: spokenLanguage('php', 'php', true),
+  pl: spokenLanguage('perl', 'perl', true),
+  rkt: spokenLanguage('racket', 'racket', true),
+  r: spokenLanguage('r', 'R', true),
+  rs: spokenLanguage('rust', 'rust'),
+  scala: spokenLanguage('scala', 'scala'),
+  swift: spokenLanguage('swift', 'swift'),
+  rb: spokenLanguage('ruby', 'ruby', true),
+  d: spokenLanguage('d', 'D_ut', true),
+  jl: spokenLanguage('julia', 'julia', true),
 };
 /** Other words for them. */
 const SYNONYMS: Record<string, string> = {
@@ -58,7 +58,7 @@ const SYNONYMS: Record<string, string> = {
 export function multiPlLanguage(word: string): Spoken {
   const name = before(word, '.');
   const key = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? name) : name;
-  if (Object.hasOwn(LANGUAGES, key)) return LANGUAGES[key] ?? spoken(name, name);
+  if (Object.hasOwn(LANGUAGES, key)) return LANGUAGES[key] ?? spokenLanguage(name, name);
   throw new RequestError(500, `the problem's language ${word || '""'} is none of ${Object.keys(LANGUAGES).join(' ')}`);
 }
 

@@ -16,7 +16,7 @@ import {
 import { quotedList, strip, words } from './python-text.ts';
 
 type Language = 'python' | 'java';
-const languageOf = (dataset: string): Language => (dataset.endsWith('java') ? 'java' : 'python');
+const datasetLanguage = (dataset: string): Language => (dataset.endsWith('java') ? 'java' : 'python');
 
 export const repobenchC: DatasetClass = {
   name: 'RepobenchCDataset',
@@ -36,7 +36,7 @@ export const repobenchP: DatasetClass = {
   wantsProgram: false,
   prompt: (row, { extra }, dataset) => ({
     id: problemIdOf(row),
-    prompt: promptOf(row, extra, languageOf(dataset)),
+    prompt: repobenchPrompt(row, extra, datasetLanguage(dataset)),
     labels: labelsOf(row),
   }),
   evaluate: compareLines,
@@ -45,7 +45,7 @@ export const repobenchP: DatasetClass = {
 const labelsOf = (row: ProblemRow) => ({ next_line: row.next_line });
 
 async function compareLines(row: ProblemRow, request: SubmitRequest, grading: Grading) {
-  const language = languageOf(request.dataset);
+  const language = datasetLanguage(request.dataset);
   const line = firstCodeLine(request.completion, language);
   const [given, wanted] = [words(line), words(textColumn(row, 'next_line'))];
   const code = language === 'python' ? pythonCheck(given, wanted) : javaCheck(quotedList(given) === quotedList(wanted));
@@ -84,7 +84,7 @@ const PROMPT_TOKENS = 8000;
  * The end of the file, after as many snippets of other files as fit, the one with the answer first. Upstream
  * counts GPT-2 tokens; here the count is estimated, so a prompt at the limit may hold a different number of snippets.
  */
-function promptOf(row: ProblemRow, extra: Record<string, unknown>, language: Language): string {
+function repobenchPrompt(row: ProblemRow, extra: Record<string, unknown>, language: Language): string {
   const comment = language === 'python' ? '#' : '//';
   const limit = typeof extra.max_prompt_length === 'number' ? extra.max_prompt_length : PROMPT_TOKENS;
   const file = lastTokens(fileOf(row, language), FILE_TOKENS);

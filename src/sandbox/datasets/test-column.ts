@@ -20,7 +20,7 @@ export interface TestProgram {
 /** `asset` may also be JSON text; anything but an object counts as empty. @throws {RequestError} 500 if there is no code */
 export function testProgram(row: ProblemRow): TestProgram {
   try {
-    const { code, asset } = read(row);
+    const { code, asset } = readTests(row);
     if (code === undefined) throw new Error('there is no code');
     return { code, asset };
   } catch (error) {
@@ -30,9 +30,9 @@ export function testProgram(row: ProblemRow): TestProgram {
 }
 
 /** For classes whose test program never varies. */
-export const testAsset = (row: ProblemRow): Record<string, string> => read(row).asset;
+export const testAsset = (row: ProblemRow): Record<string, string> => readTests(row).asset;
 
-function read(row: ProblemRow): { code: string | undefined; asset: Record<string, string> } {
+function readTests(row: ProblemRow): { code: string | undefined; asset: Record<string, string> } {
   const { code, asset } = column.parse(jsonColumn(row, 'test'));
   const given: unknown = typeof asset === 'string' ? JSON.parse(asset) : asset;
   const named = typeof given === 'object' && given !== null ? files.parse(given) : {};

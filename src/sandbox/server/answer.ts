@@ -86,7 +86,7 @@ function json(status: number, value: unknown, headers: Record<string, string> = 
 const UNREADABLE = 'There was an error parsing the body';
 
 /** Decodes as Python's json.loads does: UTF-8, or UTF-16 by the position of its zeros. Nobody sends UTF-32: null, as for invalid text. */
-function decoded(bytes: Uint8Array): string | null {
+function decodedBody(bytes: Uint8Array): string | null {
   const [a, b, c, d] = bytes;
   const zeros = [a, b, c, d].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   const isMarked32 =
@@ -108,7 +108,7 @@ function parseBody(contentType: string | undefined, bytes: Uint8Array): Parsed {
   if (bytes.length === 0) return { value: undefined };
   const type = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
   if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: Buffer.from(bytes).toString('utf8') };
-  const text = decoded(bytes);
+  const text = decodedBody(bytes);
   if (text === null) throw new RequestError(400, UNREADABLE);
   try {
     return { value: parsePythonJson(text) };

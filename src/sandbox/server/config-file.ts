@@ -59,7 +59,7 @@ const ALL_CASES = 1000;
 
 /** @throws {Error} naming the file, and the key that is wrong */
 export function readConfig(file: string): FromConfig {
-  const given = parsed(file);
+  const given = parsedYaml(file);
   const read = config.safeParse(given ?? {});
   if (!read.success) {
     const [issue] = read.error.issues;
@@ -83,7 +83,7 @@ export function readConfig(file: string): FromConfig {
   };
 }
 
-function parsed(file: string): unknown {
+function parsedYaml(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 });
   } catch (error) {

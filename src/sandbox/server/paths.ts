@@ -42,7 +42,7 @@ export function decodeBase64(text: string): Buffer {
     if (isBase64(code)) {
       data[length++] = code;
       pads = 0;
-    } else if (code === PAD && inGroup >= 2 && inGroup + ++pads >= 4) return decoded(data, length);
+    } else if (code === PAD && inGroup >= 2 && inGroup + ++pads >= 4) return decodedContent(data, length);
   }
   if (length % 4 === 1) {
     throw new SandboxFault(
@@ -50,13 +50,14 @@ export function decodeBase64(text: string): Buffer {
     );
   }
   if (length % 4 !== 0) throw new SandboxFault('Incorrect padding');
-  return decoded(data, length);
+  return decodedContent(data, length);
 }
 
 const PAD = 61;
 const isBase64 = (code: number): boolean =>
   (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 43 || code === 47;
-const decoded = (data: Buffer, length: number): Buffer => Buffer.from(data.toString('latin1', 0, length), 'base64');
+const decodedContent = (data: Buffer, length: number): Buffer =>
+  Buffer.from(data.toString('latin1', 0, length), 'base64');
 
 /** Each file takes a moment on any backend. */
 const MOST_FILES = 1000;

@@ -29,7 +29,7 @@ export interface ThreadServices {
   log: (line: string) => void;
 }
 
-interface Asked {
+interface ThreadRequest {
   resolve: (answer: RawAnswer) => void;
   reject: (error: Error) => void;
 }
@@ -72,7 +72,7 @@ export class RequestThreads {
 class RequestThread {
   readonly #data: ThreadData;
   readonly #services: ThreadServices;
-  readonly #asked = new Map<number, Asked>();
+  readonly #asked = new Map<number, ThreadRequest>();
   readonly #calls = new Map<number, { abort: AbortController; stop: () => void }>();
   #worker: Promise<Worker>;
   #next = 0;

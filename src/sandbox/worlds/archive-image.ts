@@ -27,7 +27,7 @@ export async function archiveImage(path: string, folder: string, say: (text: str
     throw new Error(
       `oci:${path}: it takes ${missing.join(' and ')} to read it: install them with your package manager`,
     );
-  const source = `${kindOf(place)}:${place}${place === path || tag === '' ? '' : `:${tag}`}`;
+  const source = `${archiveKind(place)}:${place}${place === path || tag === '' ? '' : `:${tag}`}`;
   const name = `oci:${path}`;
   const config = inspected.parse(JSON.parse(await runTool('skopeo', ['inspect', '--config', source])));
   const { Digest: digest } = z
@@ -74,7 +74,7 @@ function moveTree(from: string, to: string): void {
   }
 }
 
-function kindOf(place: string): 'oci' | 'oci-archive' | 'docker-archive' {
+function archiveKind(place: string): 'oci' | 'oci-archive' | 'docker-archive' {
   if (statSync(place).isDirectory()) {
     if (!readdirSync(place).includes('oci-layout')) throw new Error(`oci:${place}: this folder has no file oci-layout`);
     return 'oci';

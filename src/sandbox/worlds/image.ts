@@ -46,11 +46,11 @@ export function rootfsImage(folder: string, name = `rootfs:${folder}`): WorldIma
   const shell = ['bin/bash', 'usr/bin/bash', 'bin/sh'].find((path) => statOf(join(root, path)) !== null);
   if (shell === undefined) throw new Error(`${name}: no /bin/sh in it, so no command can run there`);
   if (shell === 'bin/sh') throw new Error(`${name}: it has /bin/sh but no bash; agents' shells are bash`);
-  const hostname = textOf(join(root, 'etc/hostname'));
+  const hostname = fileTextOrNull(join(root, 'etc/hostname'));
   return {
     name,
     root: realpathSync(root),
-    key: keyOf(realpathSync(root)),
+    key: rootKey(realpathSync(root)),
     hostname: hostname !== null && /^[\w.-]{1,63}$/.test(hostname.trim()) ? hostname.trim() : null,
     env: {},
     workdir: null,
@@ -63,11 +63,11 @@ export function hostImage(home = homedir()): WorldImage {
   const hidden = SECRETS.map((name) => join(home, name))
     .filter((path) => existsSync(path))
     .map((path) => realpathSync(path));
-  return { name: 'host', root: '/', key: keyOf('/'), hostname: null, env: {}, workdir: null, hidden };
+  return { name: 'host', root: '/', key: rootKey('/'), hostname: null, env: {}, workdir: null, hidden };
 }
 
 /** Identifies a folder and its state by what changes when packages or files in it do. */
-function keyOf(root: string): string {
+function rootKey(root: string): string {
   const hash = createHash('sha256').update(root);
   for (const path of [
     '',
@@ -94,7 +94,7 @@ function keyOf(root: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-function textOf(path: string): string | null {
+function fileTextOrNull(path: string): string | null {
   try {
     return statOf(path)?.isFile() === true ? readFileSync(path, 'utf8') : null;
   } catch {

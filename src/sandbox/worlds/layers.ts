@@ -138,10 +138,11 @@ export class LayerStore {
   #removeDead(): void {
     for (const image of namesIn(this.#root)) {
       const folder = join(this.#root, image);
-      for (const name of namesIn(join(folder, 'live'))) if (!isAlive(name)) removeTree(join(folder, 'live', name));
+      for (const name of namesIn(join(folder, 'live')))
+        if (!isHolderAlive(name)) removeTree(join(folder, 'live', name));
       for (const name of namesIn(folder)) {
         const owner = /\.new-(.+)$/.exec(name)?.[1];
-        if (owner !== undefined && !isAlive(owner)) removeTree(join(folder, name));
+        if (owner !== undefined && !isHolderAlive(owner)) removeTree(join(folder, name));
       }
     }
   }
@@ -192,7 +193,7 @@ function startOf(pid: number): string {
 }
 
 /** Whether the process that a folder is named after lives: `PID-START…`. */
-function isAlive(name: string): boolean {
+function isHolderAlive(name: string): boolean {
   const [pid = '', start = ''] = name.split('-');
   return existsSync(`/proc/${Number(pid)}`) && startOf(Number(pid)) === start;
 }

@@ -119,7 +119,7 @@ async function audit(
     return dump.hasRefused || dump.files.every(({ state }) => state === 'failed') ? USAGE : ANSWER_IS_NO;
   }
   if (junit) await print(junitOf(outcomes));
-  else if (json) for (const line of jsonOf(rates, outcomes)) await print(`${printJson(line)}\n`);
+  else if (json) for (const line of auditJson(rates, outcomes)) await print(`${printJson(line)}\n`);
   else for (const line of tableOf(rates, outcomes)) await print(`${line}\n`);
   return outcomes.some(({ status }) => status === 'failed') ? ANSWER_IS_NO : DONE;
 }
@@ -228,7 +228,7 @@ function observedBy(all: FactRows, expression: string): number {
   return observed;
 }
 
-const jsonOf = (rates: readonly CheckRate[], outcomes: readonly Outcome[]) => [
+const auditJson = (rates: readonly CheckRate[], outcomes: readonly Outcome[]) => [
   ...rates.map((rate) => ({ ...rate })),
   ...outcomes.map(({ expression, ...rest }) => ({ fail_on: expression, ...rest })),
 ];

@@ -31,7 +31,7 @@ export async function runsPageFile(
     if (isShown) sides++;
     return {
       pair,
-      prompt: promptOf(pair, first, second),
+      prompt: comparedPrompt(pair, first, second),
       id: isShown ? `p${sides}` : null,
     };
   });
@@ -54,7 +54,7 @@ const recordOf = (facts: FactRows, row: number): DumpRecord => {
   return file.read(record);
 };
 
-function promptOf({ a, b }: RunPair, first: FactRows, second: FactRows): string {
+function comparedPrompt({ a, b }: RunPair, first: FactRows, second: FactRows): string {
   const { rollout } = a === null ? recordOf(second, b!.row) : recordOf(first, a.row);
   const asked = rollout?.turns.slice(0, rollout.responseTurn).findLast(({ role }) => role === 'user');
   const text = (asked?.text ?? '').replaceAll(/\s+/g, ' ').trim();

@@ -93,7 +93,7 @@ export const HERE: readonly DoctorCheck[] = [
     needed: false,
     remedy: `it may be removed at any time: rm -r '${cacheFolder()}'`,
     async prove() {
-      const names = listOf(cacheFolder());
+      const names = folderNames(cacheFolder());
       if (names.length === 0) return 'empty';
       return `${names.map((name) => `${name} ${sizeText(bytesBelow(join(cacheFolder(), name)))}`).join(', ')} in ${cacheFolder()}`;
     },
@@ -119,7 +119,7 @@ function limitOf(path: string, pattern: RegExp): number | null {
   }
 }
 
-function listOf(folder: string): string[] {
+function folderNames(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch {
@@ -130,5 +130,7 @@ function listOf(folder: string): string[] {
 function bytesBelow(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 0;
-  return stats.isDirectory() ? listOf(path).reduce((sum, name) => sum + bytesBelow(join(path, name)), 0) : stats.size;
+  return stats.isDirectory()
+    ? folderNames(path).reduce((sum, name) => sum + bytesBelow(join(path, name)), 0)
+    : stats.size;
 }

@@ -46,7 +46,7 @@ async function examine({ toolchain, json = false }: Options): Promise<void> {
     for (const check of all) {
       const outcome = await tried(check);
       bad ||= outcome.needed && !outcome.ok;
-      await print(`${json ? JSON.stringify(outcome) : lineOf(outcome, width)}\n`);
+      await print(`${json ? JSON.stringify(outcome) : checkLine(outcome, width)}\n`);
     }
   } finally {
     await close();
@@ -63,7 +63,7 @@ async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<Outc
   }
 }
 
-function lineOf({ name, ok, needed, detail, remedy }: Outcome, width: number): string {
+function checkLine({ name, ok, needed, detail, remedy }: Outcome, width: number): string {
   const mark = ok ? 'ok     ' : needed ? 'MISSING' : 'no     ';
   const what = sanitise(detail).split('\n')[0] ?? '';
   return `${mark} ${name.padEnd(width)}  ${what}${remedy === null ? '' : `\n${' '.repeat(width + 10)}${remedy}`}`;

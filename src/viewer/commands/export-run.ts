@@ -131,7 +131,7 @@ async function finish(
   const card = screen.tally.card({
     format: flags.to,
     command: ['rollout-viewer', 'export', ...process.argv.slice(3).filter((word) => word !== '--force')]
-      .map(quoted)
+      .map(quotedWord)
       .join(' '),
     directory: process.cwd(),
     version: manifest.version,
@@ -190,7 +190,8 @@ function summary(card: { [key: string]: Printable }, paths: readonly string[], c
 }
 
 /** Only for the card: words that a POSIX shell needs no quotes for stay bare. */
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+const quotedWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** The prompts in their original order, or the hardest first. */
 async function promptGroups(

@@ -134,7 +134,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     for await (const branch of forkRollout({ ...options, turn })) {
       if (branches.length === 0 && !flags.json) say(prefixText(branch.prefix));
       branches.push(branch);
-      await print(flags.json ? `${printJson(jsonOf(branch, text))}\n` : textOf(branch));
+      await print(flags.json ? `${printJson(branchJson(branch, text))}\n` : branchText(branch));
     }
     await tellSpread(branches, row.rollout.score, flags.json === true);
     if (journal.problem !== null) say(journal.problem);
@@ -230,7 +230,7 @@ async function tellSpread(branches: readonly Branch[], original: number | null, 
 
 const short = (value: number): number => Number(value.toPrecision(3));
 
-const jsonOf = (branch: Branch, locator: string) => ({
+const branchJson = (branch: Branch, locator: string) => ({
   event: 'branch',
   locator,
   branch: branch.branch,
@@ -258,7 +258,7 @@ function filesOf(world: Branch['world']): string[] {
   return [what, ...files.slice(0, 20).map(({ change, path }) => `    ${change} ${sanitiseLine(path)}`), ...lost];
 }
 
-function textOf({
+function branchText({
   branch,
   entry,
   status,

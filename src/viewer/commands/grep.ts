@@ -72,7 +72,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       const accepts = filter === null ? () => true : accepter(filter, file, kept);
       for (const { record, count: hitCount, hits } of found) {
         if (!accepts(record)) continue;
-        for (const line of linesOf(file.locator(record), hitCount, hits, options)) {
+        for (const line of hitLines(file.locator(record), hitCount, hits, options)) {
           if (printed++ >= most) return DONE;
           await (options.json ? print : printStyled)(`${line}\n`);
         }
@@ -97,7 +97,7 @@ function checkPattern(pattern: string): void {
   }
 }
 
-function* linesOf(
+function* hitLines(
   locator: string,
   total: number,
   hits: readonly TextHit[],

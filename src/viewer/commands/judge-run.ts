@@ -97,7 +97,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
     const asked = { model, rater, rubric, journal, most: flags.maxCharacters, signal: stop.signal };
     for await (const one of several(wanted(), flags.concurrency, (row) => judgeOne(row, asked))) {
       judged.push(one);
-      await print(flags.json ? `${printJson({ ...one })}\n` : `${lineOf(one)}\n`);
+      await print(flags.json ? `${printJson({ ...one })}\n` : `${judgementLine(one)}\n`);
       if (stop.signal.aborted) break;
     }
     const compared = await comparedIn(selectRows(args, options, filter, keptIn([journal])), journal, rater);
@@ -154,7 +154,7 @@ async function costOf(rows: AsyncIterable<DumpRecord>, rubric: Rubric, most: num
   return cost;
 }
 
-interface Asked {
+interface JudgeQuestion {
   model: Model;
   rater: string;
   rubric: Rubric;
@@ -166,7 +166,10 @@ interface Asked {
 /** A judgement is a few words; reasoning may precede it. */
 const MOST_TOKENS = 4096;
 
-async function judgeOne(row: DumpRecord, { model, rater, rubric, journal, most, signal }: Asked): Promise<Judged> {
+async function judgeOne(
+  row: DumpRecord,
+  { model, rater, rubric, journal, most, signal }: JudgeQuestion,
+): Promise<Judged> {
   const { locator, rollout } = row;
   const record = recordKey(row.raw);
   const half = halfOf(record);
@@ -225,7 +228,7 @@ async function comparedIn(
   return found;
 }
 
-function lineOf({ locator, status, label, turn, quote, reason, half, human }: Judged): string {
+function judgementLine({ locator, status, label, turn, quote, reason, half, human }: Judged): string {
   const said = status === 'labelled' ? `${label}: t${turn} "${(quote ?? '').slice(0, 120)}"` : `${status}: ${reason}`;
   // Disagreements in the test half must not be shown, or the rubric could be tuned to them.
   const other = half === 'tune' && human !== null && label !== null && human !== label ? `  people say ${human}` : '';

@@ -32,12 +32,12 @@ export class KeptRows {
   /** A line of `ls --csv`. */
   csv(record: number, details: RecordDetails, group: string | null): string {
     const file = this.#file;
-    const ends = [file.index.length(record), namesOf(parseJson(details.findings)), parsed(details.error)];
+    const ends = [file.index.length(record), namesOf(parseJson(details.findings)), keptValue(details.error)];
     if (details.format === null)
       return `${csvCells([file.locator(record)])}${','.repeat(COLUMNS - ends.length)}${csvCells(ends)}\n`;
     const step = details.step === 'null' ? file.step : details.step;
-    const head = [file.locator(record), file.stream, step, record + 1, parsed(details.score)];
-    return `${csvCells(head)}${this.#factsOf(record)},${csvCells([parsed(group), ...ends])}\n`;
+    const head = [file.locator(record), file.stream, step, record + 1, keptValue(details.score)];
+    return `${csvCells(head)}${this.#factsOf(record)},${csvCells([keptValue(group), ...ends])}\n`;
   }
 
   #factsOf(record: number): string {
@@ -47,7 +47,7 @@ export class KeptRows {
   }
 }
 
-const parsed = (json: string | null): Printable => (json === null ? null : parseJson(json));
+const keptValue = (json: string | null): Printable => (json === null ? null : parseJson(json));
 
 type FactText = (record: number) => string;
 type FactPrinter = (name: string, value: number | string | null) => string;

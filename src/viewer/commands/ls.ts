@@ -190,7 +190,7 @@ function streamOf(paths: readonly string[]): Readable | null {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() ? createReadStream(path) : null;
 }
 
-interface Asked {
+interface ListRequest {
   filter: Query | null;
   kept: KeptLookup | undefined;
 }
@@ -205,13 +205,23 @@ async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): Async
   }
 }
 
-async function* listed(dump: Dump, asked: Asked, { limit }: LsOptions, needs: 'details' | null): AsyncGenerator<Place> {
+async function* listed(
+  dump: Dump,
+  asked: ListRequest,
+  { limit }: LsOptions,
+  needs: 'details' | null,
+): AsyncGenerator<Place> {
   for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined))
     for await (const record of passing(dump, file, asked.filter, asked.kept, needs)) yield { file, record };
 }
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */
-async function* sorted(dump: Dump, asked: Asked, order: SortOrder, needs: 'details' | null): AsyncGenerator<Place> {
+async function* sorted(
+  dump: Dump,
+  asked: ListRequest,
+  order: SortOrder,
+  needs: 'details' | null,
+): AsyncGenerator<Place> {
   const rows: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
     const asks = needs ?? (fieldCost(order.field) === 'facts' ? 'facts' : null);

@@ -51,7 +51,7 @@ export async function compareEnvironments(options: TwoEnvironments): Promise<{ c
       const now = outcome.environment?.packages[name];
       if (now !== undefined && now !== version) packages.set(name, [version, now]);
     }
-    await print(json ? `${printJson(jsonOf(first, outcome) as never)}\n` : textOf(first, outcome));
+    await print(json ? `${printJson(comparedJson(first, outcome) as never)}\n` : comparedText(first, outcome));
   }
   const [a, b] = backends.map(({ interpreter }) => interpreter ?? 'unknown');
   const changed = [...packages].map(([name, [before, now]]) => `${name} ${before} → ${now}`);
@@ -69,7 +69,7 @@ const told = ({ environment, status, verdict, reason, result }: ReplayOutcome) =
   result,
 });
 
-const jsonOf = (first: ReplayOutcome, second: ReplayOutcome) => ({
+const comparedJson = (first: ReplayOutcome, second: ReplayOutcome) => ({
   locator: second.locator,
   turn: second.turn,
   call: second.call,
@@ -81,7 +81,7 @@ const jsonOf = (first: ReplayOutcome, second: ReplayOutcome) => ({
   diff: diffOf(second),
 });
 
-function textOf(first: ReplayOutcome, second: ReplayOutcome): string {
+function comparedText(first: ReplayOutcome, second: ReplayOutcome): string {
   const words = ({ status, verdict, reason }: ReplayOutcome) =>
     `${verdict ?? status}${reason === null ? '' : ` (${reason})`}`;
   const head = `${second.locator}#t${second.turn}  call ${second.call} ${second.name ?? '?'}: first ${words(first)}, second against it ${words(second)}`;

@@ -86,7 +86,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       table.add(outcome, plan.step);
       line.clear();
       if (!flags.table)
-        await print(flags.json ? `${printJson(jsonOf(outcome, reported))}\n` : textOf(outcome, reported));
+        await print(flags.json ? `${printJson(jsonOf(outcome, reported))}\n` : replayText(outcome, reported));
       line.show(tallyText(tally));
     };
     if (!flags.exec) {
@@ -300,7 +300,7 @@ const jsonOf = (outcome: ReplayOutcome, reports: Reports) => {
   };
 };
 
-function textOf(outcome: ReplayOutcome, reports: Reports): string {
+function replayText(outcome: ReplayOutcome, reports: Reports): string {
   const diff = outcome.status === 'drift' ? diffOf(outcome) : null;
   const lines = diff === null ? [] : diffLines(diff).map((text) => `    ${text}`);
   return `${[outcomeLine(outcome), ...reports.map(reportedLine), ...lines].join('\n')}\n`;

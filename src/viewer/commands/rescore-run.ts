@@ -74,7 +74,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     const how = { repeat: flags.repeat, against: others?.router };
     const here = (task: ScoreTask) => rescoreTask(task, rewards!.router, stop.signal, how);
     const concurrency = flags.concurrency ?? (queue === null ? undefined : AT_QUEUE);
-    const results = rescoreMany(rowsOf(args, flags, journal), queue?.score ?? here, {
+    const results = rescoreMany(chosenRows(args, flags, journal), queue?.score ?? here, {
       signal: stop.signal,
       journal,
       overlong: overlongOf(flags),
@@ -85,7 +85,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
       tally.set(scored.status, (tally.get(scored.status) ?? 0) + 1);
       sums.add(scored);
       await print(
-        flags.json ? `${printJson(scored as unknown as { [key: string]: Printable })}\n` : `${lineOf(scored)}\n`,
+        flags.json ? `${printJson(scored as unknown as { [key: string]: Printable })}\n` : `${scoreLine(scored)}\n`,
       );
     }
     isOver = !stop.signal.aborted;
@@ -222,7 +222,7 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
   return backend;
 }
 
-async function* rowsOf(args: readonly string[], flags: RescoreFlags, journal: Journal): AsyncGenerator<DumpRecord> {
+async function* chosenRows(args: readonly string[], flags: RescoreFlags, journal: Journal): AsyncGenerator<DumpRecord> {
   const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), keptIn([journal]));
   for await (const { row } of rows) yield row;
 }
@@ -230,7 +230,7 @@ async function* rowsOf(args: readonly string[], flags: RescoreFlags, journal: Jo
 const readText = (pred: Rescored['pred']): string =>
   pred === null ? '' : `, read ${typeof pred === 'string' ? JSON.stringify(pred) : printJson(pred)}`;
 
-function lineOf({ locator, recorded, score, status, reward, reason, pred, repeats, against }: Rescored): string {
+function scoreLine({ locator, recorded, score, status, reward, reason, pred, repeats, against }: Rescored): string {
   const spread = repeats === null ? '' : ` ± ${Number(repeats.deviation.toPrecision(3))} of ${repeats.runs}`;
   const other =
     against === null

@@ -55,7 +55,7 @@ export async function rescoreInWorld(args: readonly string[], flags: RescoreWorl
       const { score, why, exit, tests, output } = first;
       const told = { locator, recorded, score: isSteady ? score : null, scores, why, exit, tests, flaky, output };
       await print(`${printJson(told as unknown as Printable)}\n`);
-    } else await print(`${lineOf(locator, recorded, first, scores, flaky)}\n`);
+    } else await print(`${worldScoreLine(locator, recorded, first, scores, flaky)}\n`);
   }
   if (count === 0) say(`${args.join(' ')}: no rollout to judge`);
   return count === 0 || other > 0 ? ANSWER_IS_NO : DONE;
@@ -77,7 +77,7 @@ function flakyOf(runs: readonly Verified[]): string[] {
   return [...seen].filter(([, statuses]) => statuses.size > 1).map(([name]) => name);
 }
 
-function lineOf(
+function worldScoreLine(
   locator: string,
   recorded: number | null,
   { why, tests }: Verified,

@@ -165,14 +165,14 @@ async function settingsOf(overrides: readonly string[], options: RolloutOptions)
     const file =
       config === undefined
         ? settingsOfOverrides(overrides, say)
-        : parseSettings(await textOf(config), config, say, overrides);
+        : parseSettings(await settingFileText(config), config, say, overrides);
     return { ...file, ...settingsOfFlags(settingTexts(options, SETTINGS)) };
   } catch (error) {
     throw new UsageError(errorMessage(error));
   }
 }
 
-const textOf = (path: string): Promise<string> =>
+const settingFileText = (path: string): Promise<string> =>
   readFile(path, 'utf8').catch((error: Error) => {
     throw new Error(`${path}: ${reasonOf(error)}; --config names a YAML file of settings`);
   });

@@ -25,9 +25,9 @@ export const csvLine = (row: { [key: string]: Printable }): string =>
   `${csvCells(KEYS.map((key) => (key === 'findings' ? namesOf(row[key]) : row[key])))}\n`;
 
 export const csvCells = (values: readonly Printable[]): string =>
-  values.map((value) => csvCell(textOf(value))).join(',');
+  values.map((value) => csvCell(csvText(value))).join(',');
 
 export const namesOf = (findings: Printable): string =>
   Array.isArray(findings) ? [...new Set(findings.map((one) => (one as { check: string }).check))].join(' ') : '';
 
-const textOf = (value: Printable): string => (value === null || value === undefined ? '' : String(value));
+const csvText = (value: Printable): string => (value === null || value === undefined ? '' : String(value));

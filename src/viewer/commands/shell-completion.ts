@@ -9,12 +9,12 @@ export function completionScript(shell: Shell, commands: readonly CommandEntry[]
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](commands);
 }
 
-const named = (commands: readonly CommandEntry[]): CommandEntry[] => commands.filter(({ name }) => name !== '');
+const namedCommands = (commands: readonly CommandEntry[]): CommandEntry[] => commands.filter(({ name }) => name !== '');
 const isWords = (value: FlagEntry['value']): value is readonly string[] => typeof value !== 'string';
 
 /** Bash breaks words at colons, so it is offered values up to their colon. */
 function bashScript(commands: readonly CommandEntry[]): string {
-  const names = named(commands).map(({ name }) => name);
+  const names = namedCommands(commands).map(({ name }) => name);
   const flagCases = commands.map(
     ({ name, flags }) =>
       `    ${name === '' ? '*' : name}) flags=${scriptWord(flags.flatMap((flag) => flag.names).join(' '))} ;;`,
@@ -74,7 +74,7 @@ function zshScript(commands: readonly CommandEntry[]): string {
     });
   const argumentsOf = ({ flags }: CommandEntry): string =>
     ['_arguments -S', ...flags.flatMap(specs), scriptWord('*:path:_files')].join(' \\\n        ');
-  const described = named(commands).map(({ name, description }) =>
+  const described = namedCommands(commands).map(({ name, description }) =>
     scriptWord(`${name}:${description.replaceAll(':', '\\:')}`),
   );
   return `#compdef rollout-viewer
@@ -87,7 +87,7 @@ _rollout_viewer() {
     return
   fi
   case \${words[2]} in
-${named(commands)
+${namedCommands(commands)
   .map((command) => `    ${command.name})\n      shift words; ((CURRENT--))\n      ${argumentsOf(command)} ;;`)
   .join('\n')}
     *)
@@ -99,7 +99,7 @@ if [[ \${funcstack[1]} == _rollout_viewer ]]; then _rollout_viewer "$@"; else co
 }
 
 function fishScript(commands: readonly CommandEntry[]): string {
-  const names = named(commands)
+  const names = namedCommands(commands)
     .map(({ name }) => name)
     .join(' ');
   const lines = ['# rollout-viewer completion fish'];

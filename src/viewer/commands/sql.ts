@@ -54,12 +54,12 @@ async function sql(paths: readonly string[], query: string, flags: SqlFlags): Pr
   }
 }
 
-interface Answer {
+interface SqlAnswer {
   names: string[];
   rows: JsonValue[][];
 }
 
-function answerReport({ names, rows }: Answer): Report<readonly JsonValue[]> {
+function answerReport({ names, rows }: SqlAnswer): Report<readonly JsonValue[]> {
   return {
     title: plural(rows.length, 'row'),
     columns: names.map((name, at) => ({
@@ -68,7 +68,7 @@ function answerReport({ names, rows }: Answer): Report<readonly JsonValue[]> {
       title: name,
       type: rows.every((row) => typeof row[at] === 'number' || row[at] === null) ? 'number' : 'text',
       meaning: 'of the query',
-      value: (row) => cellOf(row[at]),
+      value: (row) => sqlCell(row[at]),
     })),
     rows,
     notes: [],
@@ -77,7 +77,7 @@ function answerReport({ names, rows }: Answer): Report<readonly JsonValue[]> {
   };
 }
 
-const cellOf = (value: JsonValue | undefined): CellValue =>
+const sqlCell = (value: JsonValue | undefined): CellValue =>
   value === undefined || typeof value === 'bigint' || typeof value === 'object'
     ? value === null || value === undefined
       ? null
@@ -85,7 +85,7 @@ const cellOf = (value: JsonValue | undefined): CellValue =>
     : value;
 
 /** @throws UsageError that names what is missing, or what is wrong with the query */
-async function answerTo(query: string, file: string, folder: string, python: string): Promise<Answer> {
+async function answerTo(query: string, file: string, folder: string, python: string): Promise<SqlAnswer> {
   const child = spawn(python, ['-c', QUERY, file], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<number | string | null>((resolve) => {
     child.once('error', (error) => resolve(error.message));

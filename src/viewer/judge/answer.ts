@@ -49,7 +49,7 @@ function lastObject(text: string): z.infer<typeof Answer> | null {
       start !== -1 && tries++ < MOST_TRIES;
       start = text.lastIndexOf('{', start - 1)
     ) {
-      const read = Answer.safeParse(parsed(text.slice(start, end + 1)));
+      const read = Answer.safeParse(parsedReply(text.slice(start, end + 1)));
       if (read.success) return read.data;
       if (start === 0) break;
     }
@@ -62,7 +62,7 @@ function lastObject(text: string): z.infer<typeof Answer> | null {
 const MOST_TRIES = 50;
 const MOST_BEHIND = 4000;
 
-function parsed(text: string): unknown {
+function parsedReply(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {

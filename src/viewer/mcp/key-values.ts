@@ -10,7 +10,7 @@ const LONGEST = 60;
 /** Not names of a filter, or lists of their own. */
 const LEFT_OUT = new Set(['locator', 'findings', 'unobserved', 'labels', 'extras', 'bytes']);
 
-interface Known {
+interface KnownKey {
   rollouts: number;
   min: number | null;
   max: number | null;
@@ -19,7 +19,7 @@ interface Known {
 
 /** The keys of listed rollouts, with what they hold. */
 export class KeyValues {
-  readonly #keys = new Map<string, Known>();
+  readonly #keys = new Map<string, KnownKey>();
   count = 0;
 
   /** @returns null: the row itself is not kept */
@@ -42,7 +42,7 @@ export class KeyValues {
       known.min = Math.min(known.min ?? value, value);
       known.max = Math.max(known.max ?? value, value);
     } else if (known.values.size <= MOST_VALUES)
-      known.values.add(typeof value === 'object' ? kindOf(value) : shortened(String(value), LONGEST));
+      known.values.add(typeof value === 'object' ? keyKind(value) : shortened(String(value), LONGEST));
   }
 
   /** The keys that most rollouts have come first. */
@@ -58,5 +58,5 @@ export class KeyValues {
   }
 }
 
-const kindOf = (value: object): string => (Array.isArray(value) ? 'a list' : 'an object');
+const keyKind = (value: object): string => (Array.isArray(value) ? 'a list' : 'an object');
 const distinctOf = (size: number): Printable => (size > MOST_VALUES ? `over ${MOST_VALUES}` : size);

@@ -24,7 +24,7 @@ export function showAnswer(rollouts: readonly JsonObject[], request: ShowRequest
 const LEAST_CHARS = 80;
 
 function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): { [key: string]: Printable } {
-  const turns = objectsOf(rollout.turns);
+  const turns = rowObjects(rollout.turns);
   const { spans: _spans, turns: _turns, contexts: _contexts, extras, raw, unobserved: _unobserved, ...head } = rollout;
   return {
     ...(Object.fromEntries(Object.entries(head).map(([key, value]) => [key, short(value)])) as JsonObject),
@@ -38,7 +38,7 @@ function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): {
 }
 
 function turnAnswer({ index, role, text, trained, reward, tool_calls }: JsonObject, chars: number): Printable {
-  const calls = objectsOf(tool_calls).map(({ index: call, name, arguments: args, error, result_turn }) => ({
+  const calls = rowObjects(tool_calls).map(({ index: call, name, arguments: args, error, result_turn }) => ({
     index: call,
     name,
     arguments: shortened(typeof args === 'string' ? args : JSON.stringify(args ?? null), chars),
@@ -82,7 +82,7 @@ function withFewerTurns(rollout: { [key: string]: Printable }, room: number): { 
   return { locator: short(locator as JsonValue), score, error: short((error ?? null) as JsonValue), too_long: true };
 }
 
-const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
+const rowObjects = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 /** Values of foreign keys, cut to a useful length. */
@@ -126,7 +126,7 @@ export function listedAnswer(row: JsonObject): Printable {
         ),
       ) as JsonObject,
     ) as JsonObject),
-    findings: objectsOf(findings)
+    findings: rowObjects(findings)
       .slice(0, 8)
       .map(({ check, turn, message }) => ({ check, turn, message: shortened(String(message), 160) })) as Printable[],
     ...(Array.isArray(labels) && labels.length > 0 ? { labels: short(labels) } : {}),

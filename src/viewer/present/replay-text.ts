@@ -2,7 +2,7 @@ import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import type { DiffLine, ReplayOutcome } from '../../replay/index.ts';
 
-function wordsOf({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
+function verdictWords({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
   const word = verdict === null || status === 'same' ? status : `${status}: ${verdict}`;
   if (reason === null) return word;
   return status === 'skipped' || status === 'error' ? `${word}: ${reason}` : `${word} (${reason})`;
@@ -16,12 +16,14 @@ export function outcomeLine(outcome: ReplayOutcome): string {
       ? ''
       : `, ${runDurationText(time.median)}${attempts.length > 1 ? ` (${runDurationText(time.min)} to ${runDurationText(time.max)})` : ''}`;
   const where = backend === null ? '' : `, ${backend}`;
-  const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${wordsOf(outcome)}${took}${where}`;
+  const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${verdictWords(outcome)}${took}${where}`;
   return sanitiseLine(`${locator}#t${turn}  ${what}`);
 }
 
 export const reportedLine = ({ by, outcome }: { by: string; outcome: ReplayOutcome }): string =>
-  sanitiseLine(`    reported by ${by}: ${wordsOf(outcome)}${outcome.backend === null ? '' : `, ${outcome.backend}`}`);
+  sanitiseLine(
+    `    reported by ${by}: ${verdictWords(outcome)}${outcome.backend === null ? '' : `, ${outcome.backend}`}`,
+  );
 
 export const runDurationText = (seconds: number): string =>
   seconds < 1

@@ -8,10 +8,10 @@ import { errorCode } from '../../core/text/thrown.ts';
 const LONGEST_PARENT = 27;
 const NAME = /^rv-ssh-(\d+)-\w{6}$/;
 
-const placeOf = (): string => (tmpdir().length > LONGEST_PARENT ? '/tmp' : tmpdir());
+const parentFolder = (): string => (tmpdir().length > LONGEST_PARENT ? '/tmp' : tmpdir());
 
 /** A folder of this process for the sockets of its ssh. */
-export function makeSshFolder(parent = placeOf()): string {
+export function makeSshFolder(parent = parentFolder()): string {
   const folder = makeTemporary(`rv-ssh-${process.pid}-`, parent);
   clearLeft(parent);
   return folder;

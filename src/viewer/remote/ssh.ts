@@ -119,12 +119,13 @@ async function* behindMark(chunks: AsyncIterable<Buffer>, mark: string): AsyncGe
     }
   } catch (error) {
     if (!(error instanceof SourceError) || error.isLost || greeting === null || greeting.length === 0) throw error;
-    throw new SourceError(`${wordsOf(greeting)} (${error.message})`, false);
+    throw new SourceError(`${greetingWords(greeting)} (${error.message})`, false);
   }
-  if (greeting !== null) throw new SourceError(`no command is run there: ${wordsOf(greeting)}`, false);
+  if (greeting !== null) throw new SourceError(`no command is run there: ${greetingWords(greeting)}`, false);
 }
 
-const wordsOf = (greeting: Buffer): string => greeting.toString('utf8', 0, 200).trim() || 'it ended without a word';
+const greetingWords = (greeting: Buffer): string =>
+  greeting.toString('utf8', 0, 200).trim() || 'it ended without a word';
 
 const option = (name: string, value: string): string[] => ['-o', `${name}=${value}`];
 

@@ -7,16 +7,16 @@ import { guardedLookup, ipOf, isInternal } from './private-address.ts';
 const SILENT_MS = 20_000;
 const MOST_REDIRECTS = 5;
 
-type Answer = Dispatcher.ResponseData;
+type WebAnswer = Dispatcher.ResponseData;
 
 /** The parts of `Content-Range: bytes FIRST-LAST/WHOLE`; null for anything else. */
-function rangeOf(answer: Answer): { first: number; last: number; whole: number | null } | null {
+function rangeOf(answer: WebAnswer): { first: number; last: number; whole: number | null } | null {
   const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(answer, 'content-range') ?? '') ?? [];
   if (first === undefined || last === undefined) return null;
   return { first: Number(first), last: Number(last), whole: whole === '*' ? null : Number(whole) };
 }
 
-const headerOf = ({ headers }: Answer, name: string): string | undefined => {
+const headerOf = ({ headers }: WebAnswer, name: string): string | undefined => {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 };
@@ -108,7 +108,7 @@ export class WebSource implements Machine {
   }
 
   /** Follows redirects itself, checking each one first. */
-  async #asked(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  async #asked(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<WebAnswer> {
     let url = new URL(this.#origin + path);
     for (let count = 0; ; count++) {
       const ip = ipOf(url);
@@ -158,7 +158,7 @@ export class WebSource implements Machine {
 }
 
 /** The bytes announced by the response header. @throws SourceError if it is not the requested part */
-function promisedBytes(answer: Answer, offset: number, end: number): number {
+function promisedBytes(answer: WebAnswer, offset: number, end: number): number {
   const length = headerOf(answer, 'content-length');
   const told = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
   if (answer.statusCode !== 206) return told;

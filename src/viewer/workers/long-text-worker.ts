@@ -16,12 +16,12 @@ let last: { place: LongTextPlace; raw: string } | null = null;
 parentPort?.on('message', ({ id, request }: { id: number; request: LongTextRequest }) => {
   if ('open' in request) {
     const { folds, ...view } = request.open;
-    rest = textBlocks(textOf(request.open), { ...view, folds: folds ?? ALL_OPEN })[Symbol.iterator]();
+    rest = textBlocks(placeText(request.open), { ...view, folds: folds ?? ALL_OPEN })[Symbol.iterator]();
   }
   parentPort?.postMessage({ id, answer: piece() });
 });
 
-function textOf(place: LongTextPlace): string {
+function placeText(place: LongTextPlace): string {
   const { path, offset, length } = place;
   const isLast = last?.place.path === path && last.place.offset === offset && last.place.length === length;
   if (!isLast) last = { place, raw: recordText(place) };

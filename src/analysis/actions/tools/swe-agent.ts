@@ -27,7 +27,7 @@ const shell = (command: string): CallAction => ({
 });
 
 /** The words of a single command without redirections; null if the text is more than that. */
-function wordsOf(line: string): string[] | null {
+function commandWords(line: string): string[] | null {
   const commands = readShell(line);
   const [only] = commands ?? [];
   if (only === undefined || commands?.length !== 1 || only.redirects.length > 0) return null;
@@ -35,7 +35,7 @@ function wordsOf(line: string): string[] | null {
 }
 
 function editorOf(line: string): CallAction | null {
-  const words = wordsOf(line);
+  const words = commandWords(line);
   const [, command, path] = words ?? [];
   if (words === null || command === undefined || path === undefined) return null;
   const args: Record<string, string | number[]> = { command, path };
@@ -57,7 +57,7 @@ function windowOf(verb: string, line: string): CallAction | null {
   // The text of an edit is not shell: it ends at a line by itself.
   const edit = /^(edit|insert) +([^\n]*)\n([\s\S]*?)\n?end_of_(?:edit|insert)\s*$/.exec(line);
   if (edit !== null) return { kind: 'window', verb, words: (edit[2] ?? '').trim().split(/\s+/), text: edit[3] ?? '' };
-  const words = wordsOf(line);
+  const words = commandWords(line);
   return words === null ? null : { kind: 'window', verb, words: words.slice(1), text: null };
 }
 

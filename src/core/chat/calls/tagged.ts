@@ -127,14 +127,14 @@ function argPairs(body: string, typeOf: TypeOf): ReadCall {
 function toolCall(body: string, typeOf: TypeOf): ReadCall | ReadCall[] {
   const text = body.trimStart();
   if (text.startsWith('<function=')) return functionsXml(body, typeOf);
-  if (text.startsWith('[')) return listOf(body);
+  if (text.startsWith('[')) return listedCalls(body);
   if (!text.startsWith('{') && (body.includes('<arg_key>') || /^[A-Za-z_][\w.-]*\s*$/.test(text)))
     return argPairs(body, typeOf);
   return namedCall(body);
 }
 
 /** A JSON list of calls. */
-function listOf(body: string, keys?: Parameters<typeof namedValue>[1]): ReadCall[] {
+function listedCalls(body: string, keys?: Parameters<typeof namedValue>[1]): ReadCall[] {
   const read = callJsonOf(body);
   if ('error' in read) return [failedCall(read.error)];
   const values: JsonValue[] = Array.isArray(read.value) ? read.value : [read.value];
@@ -142,7 +142,7 @@ function listOf(body: string, keys?: Parameters<typeof namedValue>[1]): ReadCall
 }
 
 /** One JSON object per line. */
-function linesOf(body: string): ReadCall[] {
+function callsByLine(body: string): ReadCall[] {
   return body
     .split('\n')
     .filter((line) => line.trim() !== '')
@@ -188,13 +188,18 @@ export const TAGGED: readonly CallGrammar[] = [
   }),
   tagged({ name: 'minimax', open: '<minimax:tool_call>', close: '</minimax:tool_call>', read: invokes }),
   tagged({ name: 'seed', open: '<seed:tool_call>', close: '</seed:tool_call>', read: functionsXml }),
-  tagged({ name: 'minimax-m1', open: '<tool_calls>', close: '</tool_calls>', read: linesOf }),
-  tagged({ name: 'phi4-mini', open: '<|tool_call|>', close: '<|/tool_call|>', read: (body) => listOf(body, EITHER) }),
+  tagged({ name: 'minimax-m1', open: '<tool_calls>', close: '</tool_calls>', read: callsByLine }),
+  tagged({
+    name: 'phi4-mini',
+    open: '<|tool_call|>',
+    close: '<|/tool_call|>',
+    read: (body) => listedCalls(body, EITHER),
+  }),
   tagged({
     name: 'command-r',
     open: '<|START_ACTION|>',
     close: '<|END_ACTION|>',
-    read: (body) => listOf(body, { name: ['tool_name', 'name'], arguments: ['parameters', 'arguments'] }),
+    read: (body) => listedCalls(body, { name: ['tool_name', 'name'], arguments: ['parameters', 'arguments'] }),
   }),
   tagged({
     name: 'internlm',

@@ -7,7 +7,7 @@ export function* csvRows(text: string): Generator<string[]> {
   let at = text.startsWith('\ufeff') ? 1 : 0;
   while (at < text.length) {
     let cell: string;
-    if (text[at] === '"') ({ cell, at } = quoted(text, at + 1));
+    if (text[at] === '"') ({ cell, at } = quotedField(text, at + 1));
     else {
       const start = at;
       while (at < text.length && text[at] !== ',' && text[at] !== '\n' && text[at] !== '\r') at++;
@@ -30,7 +30,7 @@ export function* csvRows(text: string): Generator<string[]> {
 }
 
 /** @param at after the opening quote. Text between the closing quote and the next comma stays part of the cell. */
-function quoted(text: string, at: number): { cell: string; at: number } {
+function quotedField(text: string, at: number): { cell: string; at: number } {
   let cell = '';
   for (;;) {
     const end = text.indexOf('"', at);

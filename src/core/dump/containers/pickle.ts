@@ -59,7 +59,7 @@ export async function unpickle(
     },
     unpicklingTypeOfDictionary: 'Map',
   });
-  return plain(quietly(() => parser.parse(bytes)));
+  return plainValueOf(quietly(() => parser.parse(bytes)));
 }
 
 /** The parser prints warnings about large integers to the console, which would corrupt the screen. */
@@ -73,18 +73,18 @@ function quietly<T>(parse: () => T): T {
   }
 }
 
-function plain(value: unknown): JsonValue {
+function plainValueOf(value: unknown): JsonValue {
   if (value === null || value === undefined) return null;
   if (value instanceof Tensor) return value.values();
   if (value instanceof Map) {
     const object: JsonObject = Object.create(null);
-    for (const [key, one] of value) object[String(key)] = plain(one);
+    for (const [key, one] of value) object[String(key)] = plainValueOf(one);
     return object;
   }
   if (value instanceof Uint8Array) return bytesAsText(value);
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(plainValueOf);
   if (typeof value === 'function') return 'dtype' in value ? `torch.${String(value.dtype)}` : null;
-  if (typeof value === 'object') return plain(new Map(Object.entries(value)));
+  if (typeof value === 'object') return plainValueOf(new Map(Object.entries(value)));
   return value as JsonValue;
 }
 
@@ -102,7 +102,7 @@ export function* pickledRows(root: JsonValue): Generator<CopyLine> {
   }
   const { samples, rollout_data: columns, ...rest } = root;
   // Samples may still be nested by prompt group.
-  const rows = Array.isArray(samples) ? samples.flat() : isJsonObject(columns) ? rowsOf(columns) : null;
+  const rows = Array.isArray(samples) ? samples.flat() : isJsonObject(columns) ? pickleRows(columns) : null;
   if (rows === null) {
     yield { text: printJson(root), place: ':1' };
     return;
@@ -111,7 +111,7 @@ export function* pickledRows(root: JsonValue): Generator<CopyLine> {
 }
 
 /** Lists of equal length are columns; any other value belongs to every row. */
-function rowsOf(columns: JsonObject): JsonObject[] {
+function pickleRows(columns: JsonObject): JsonObject[] {
   const key = ['tokens', 'sample_indices', 'loss_masks', 'response_lengths'].find((name) =>
     Array.isArray(columns[name]),
   );

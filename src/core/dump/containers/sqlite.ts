@@ -48,7 +48,7 @@ export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
       );
       if (known === undefined)
         throw new Error(`a SQLite database of no known writer; its tables: ${[...tables.keys()].join(', ') || 'none'}`);
-      const rows = rowsOf(database, known.queries);
+      const rows = tableRows(database, known.queries);
       if (known.session === undefined) for (const row of rows) yield { text: printJson(row) };
       else
         yield* sessionsOf(
@@ -73,7 +73,7 @@ interface Reader {
 const columnsOf = (database: Reader, table: string): Set<string> =>
   new Set(database.all(`pragma table_info("${table.replaceAll('"', '""')}")`).map(({ name }) => String(name)));
 
-function* rowsOf(database: Reader, queries: readonly string[]): Generator<JsonObject> {
+function* tableRows(database: Reader, queries: readonly string[]): Generator<JsonObject> {
   for (const query of queries) {
     const statement = database.prepare(query);
     try {

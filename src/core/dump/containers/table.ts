@@ -11,7 +11,7 @@ import type { CopyLine } from './lines-in.ts';
 /** Read whole, so it must fit into a string. */
 const LARGEST = 1 << 29;
 
-function textOf(path: string): string {
+function tableText(path: string): string {
   if (statSync(path).size > LARGEST) throw new Error('more than 512 MB in one text; write it as JSON lines');
   return readFileSync(path, 'utf8');
 }
@@ -19,7 +19,7 @@ function textOf(path: string): string {
 /** Rows of a CSV. The first row names the cells; extra cells of a longer row are kept under their numbers. */
 export function* csvRecords(path: string): Generator<CopyLine> {
   let names: string[] | null = null;
-  for (const row of csvRows(textOf(path))) {
+  for (const row of csvRows(tableText(path))) {
     if (names === null) {
       names = row;
       continue;
@@ -32,7 +32,7 @@ export function* csvRecords(path: string): Generator<CopyLine> {
 
 /** The elements of a YAML list, or its single value; each rollout of a value with several is a record. */
 export function* yamlRecords(path: string, context: ReadContext): Generator<CopyLine> {
-  const value = parse(textOf(path), { logLevel: 'silent' }) as JsonValue;
+  const value = parse(tableText(path), { logLevel: 'silent' }) as JsonValue;
   const problem = sharedProblem(value);
   if (problem !== null) throw new Error(`not read: ${problem}`);
   for (const [at, one] of (Array.isArray(value) ? value : [value]).entries()) {

@@ -18,7 +18,7 @@ export async function* numberedLines(path: string): AsyncGenerator<{ text: strin
     closeSync(fd);
   }
   const kind = kindOf(head, path);
-  const chunks = kind === 'zstd' ? unzstd(path) : kind === 'gzip' ? gunzip(path) : plain(path);
+  const chunks = kind === 'zstd' ? unzstd(path) : kind === 'gzip' ? gunzip(path) : plainChunks(path);
   const decoder = new TextDecoder();
   let rest = '';
   let line = 0;
@@ -33,7 +33,7 @@ export async function* numberedLines(path: string): AsyncGenerator<{ text: strin
   if (rest.trim() !== '') yield { text: rest, line: line + 1 };
 }
 
-function* plain(path: string): Generator<Uint8Array> {
+function* plainChunks(path: string): Generator<Uint8Array> {
   const fd = openSync(path, 'r');
   try {
     for (let at = 0; ; ) {

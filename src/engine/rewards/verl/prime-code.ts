@@ -39,7 +39,7 @@ export async function primeCodeScore(
   for (const [i, input] of inputs.entries()) {
     // One failure settles the result of running all of them.
     if (cases.some(({ passed }) => !passed) && (name !== null || i >= CASES)) break;
-    const program = name === null ? `${IMPORTS}${code}` : `${IMPORTS}${code}\n${callOf(name, input as string)}`;
+    const program = name === null ? `${IMPORTS}${code}` : `${IMPORTS}${code}\n${callSource(name, input as string)}`;
     const stdin = name === null ? (Array.isArray(input) ? input.join('\n') : String(input)) : '';
     const answer = await ask(() =>
       run({ code: program, language: 'python', stdin, run_timeout: timeout }, { signal: stop }),
@@ -68,7 +68,7 @@ const IMPORTS = `${'string re datetime collections heapq bisect copy math random
 const MARK = '\u0000result ';
 
 /** The value as JSON. Values that Python distinguishes from JSON are marked: a tuple within another value, and anything of a non-builtin type. */
-const callOf = (name: string, input: string): string => `
+const callSource = (name: string, input: string): string => `
 import json as _json
 def _plain(_value):
     if _value is None or type(_value) in (bool, int, float, str):
@@ -87,19 +87,20 @@ print(${JSON.stringify(MARK)} + _json.dumps(_plain(list(_given) if type(_given) 
 `;
 
 /** Equality as in Python, where True is 1. */
-function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+function isSameAnswer(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === undefined || b === undefined) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((one, i) => isSame(one, b[i]));
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((one, i) => isSameAnswer(one, b[i]));
   if (isJsonObject(a)) {
     if (!isJsonObject(b)) return false;
     const keys = Object.keys(a);
-    return keys.length === Object.keys(b).length && keys.every((key) => isSame(a[key], b[key]));
+    return keys.length === Object.keys(b).length && keys.every((key) => isSameAnswer(a[key], b[key]));
   }
   const plain = (value: JsonValue): JsonValue => (typeof value === 'boolean' ? Number(value) : value);
   return printJson(plain(a)) === printJson(plain(b));
 }
 
-const listOf = (value: JsonValue): JsonValue => {
+const untupled = (value: JsonValue): JsonValue => {
   const tuple = isJsonObject(value) ? value['tuple of'] : undefined;
   return Array.isArray(tuple) ? tuple : value;
 };
@@ -108,11 +109,11 @@ function says(stdout: string, expected: JsonValue | undefined, isCall: boolean):
   if (isCall) {
     const at = stdout.lastIndexOf(MARK);
     if (at === -1) return false;
-    const given = read(stdout.slice(at + MARK.length).trim());
-    const wanted = typeof expected === 'string' ? read(expected) : expected;
-    if (isSame(given, wanted)) return true;
+    const given = readAnswer(stdout.slice(at + MARK.length).trim());
+    const wanted = typeof expected === 'string' ? readAnswer(expected) : expected;
+    if (isSameAnswer(given, wanted)) return true;
     const [first] = Array.isArray(wanted) ? wanted : [];
-    return isSame(given, first) || (Array.isArray(given) && isSame(given.map(listOf), first));
+    return isSameAnswer(given, first) || (Array.isArray(given) && isSameAnswer(given.map(untupled), first));
   }
   if (typeof expected !== 'string') return false;
   const wanted = expected;
@@ -131,7 +132,7 @@ function says(stdout: string, expected: JsonValue | undefined, isCall: boolean):
   );
 }
 
-function read(text: string): JsonValue | undefined {
+function readAnswer(text: string): JsonValue | undefined {
   try {
     return parsePythonJson(text) as JsonValue;
   } catch {
@@ -142,7 +143,7 @@ function read(text: string): JsonValue | undefined {
 function taskOf(
   truth: JsonValue | undefined,
 ): { inputs: JsonValue[]; outputs: JsonValue[]; name: string | null } | null {
-  const value = typeof truth === 'string' ? read(truth) : truth;
+  const value = typeof truth === 'string' ? readAnswer(truth) : truth;
   if (!isJsonObject(value)) return null;
   const { inputs, outputs, fn_name: name } = value as JsonObject;
   if (!Array.isArray(inputs) || !Array.isArray(outputs)) return null;

@@ -1,7 +1,7 @@
 /** The score of Search-R1 (`verl/utils/reward_score/search_r1_like_qa_em.py`): whether the last `<answer>` matches one of the targets; a quarter of the score for a text full of tags. */
 export function searchScore(solution: string, targets: readonly string[]): { score: number; pred: string | null } {
   const pred = lastAnswer(solution);
-  if (pred === null || !targets.some((target) => plain(target) === plain(pred))) return { score: 0, pred };
+  if (pred === null || !targets.some((target) => plainAnswer(target) === plainAnswer(pred))) return { score: 0, pred };
   const tags = Math.max(solution.split('<answer>').length, solution.split('</answer>').length) - 1;
   return { score: tags > 10 ? 0.25 : 1, pred };
 }
@@ -13,7 +13,7 @@ export function searchScore(solution: string, targets: readonly string[]): { sco
 export function answerF1(solution: string, targets: readonly string[]): { score: number; pred: string | null } {
   const pred = lastAnswer(solution) ?? /.*####\s*([^\n]*)/s.exec(solution)?.[1]?.trim() ?? null;
   if (pred === null) return { score: 0, pred };
-  return { score: Math.max(0, ...targets.map((target) => wordF1(wordsOf(pred), wordsOf(target)))), pred };
+  return { score: Math.max(0, ...targets.map((target) => wordF1(answerWords(pred), answerWords(target)))), pred };
 }
 
 /** Harmonic mean of precision and recall over the words of two texts, with multiplicity. */
@@ -34,9 +34,9 @@ const lastAnswer = (text: string): string | null =>
   [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1]?.trim() ?? null;
 
 /** Without case, ASCII punctuation and articles, and with single spaces, as in SQuAD's evaluation. */
-const plain = (text: string): string => wordsOf(text).join(' ');
+const plainAnswer = (text: string): string => answerWords(text).join(' ');
 
-const wordsOf = (text: string): string[] =>
+const answerWords = (text: string): string[] =>
   text
     .toLowerCase()
     .replace(/[!-/:-@[-`{-~]/g, '')

@@ -285,7 +285,7 @@ async function perform(
     child.once('exit', () => resolve());
   });
   channel.on('error', () => {});
-  const turns = job.inTurns ? linesOf(Buffer.from(job.stdin ?? '')) : [];
+  const turns = job.inTurns ? bufferLines(Buffer.from(job.stdin ?? '')) : [];
   listen(
     ({ kind, number, content }) => {
       if (kind === 'start' && began === null) begin();
@@ -340,7 +340,7 @@ async function perform(
 }
 
 /** Each with its newline. */
-function linesOf(text: Buffer): Buffer[] {
+function bufferLines(text: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let from = 0; from < text.length; from += lines.at(-1)!.length) {
     const end = text.indexOf(10, from);

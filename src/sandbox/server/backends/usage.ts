@@ -177,7 +177,7 @@ export function forShared(processes: readonly Process[], enough: number): number
   let total = 0;
   for (const { folder, mostShared: most } of processes) {
     if (total - seen > enough) break;
-    const maps = startOf(`${folder}/maps`);
+    const maps = fileStart(`${folder}/maps`);
     if (maps === null) continue;
     if (maps.length >= LONG_LIST) {
       total += most;
@@ -197,7 +197,7 @@ export function forShared(processes: readonly Process[], enough: number): number
 const list = Buffer.allocUnsafe(LONG_LIST);
 
 /** As much of a /proc file as makes a long list; null if its process has ended, or is out of reach. Synchronous: a run fills its memory meanwhile. */
-function startOf(path: string): string | null {
+function fileStart(path: string): string | null {
   try {
     const file = openSync(path, 'r');
     try {

@@ -96,7 +96,7 @@ function landlockWall(python: string): Wall {
 }
 
 /** Quotes a string for a sandbox-exec profile. */
-const quoted = (path: string): string => `"${path.replace(/[\\"]/g, (character) => `\\${character}`)}"`;
+const quotedPath = (path: string): string => `"${path.replace(/[\\"]/g, (character) => `\\${character}`)}"`;
 
 /** The profile for macOS. @param libraries library folders outside the system's */
 export function sandboxProfile({ node, read }: BehindWall, libraries: readonly string[]): string {
@@ -106,8 +106,8 @@ export function sandboxProfile({ node, read }: BehindWall, libraries: readonly s
     '(deny default)',
     '(deny network*)',
     '(deny process-fork)',
-    `(allow process-exec (literal ${quoted(node)}))`,
-    `(allow file-read* ${paths.map((path) => `(subpath ${quoted(path)})`).join(' ')})`,
+    `(allow process-exec (literal ${quotedPath(node)}))`,
+    `(allow file-read* ${paths.map((path) => `(subpath ${quotedPath(path)})`).join(' ')})`,
     '(allow file-read* (literal "/dev/null") (literal "/dev/urandom") (literal "/dev/random") (literal "/"))',
     '(allow file-write-data (literal "/dev/null"))',
     '(allow sysctl-read)',

@@ -31,11 +31,11 @@ const sideHead = ({ locator }: DumpRecord, { score, turns }: Rollout): string =>
 
 function sharedTurns(a: Rollout, b: Rollout): number {
   let same = 0;
-  while (isSame(a.turns[same], b.turns[same])) same++;
+  while (isSameTurn(a.turns[same], b.turns[same])) same++;
   return same;
 }
 
-const isSame = (a: Turn | undefined, b: Turn | undefined): boolean =>
+const isSameTurn = (a: Turn | undefined, b: Turn | undefined): boolean =>
   a !== undefined && a.role === b?.role && a.text === b.text;
 
 function pair(a: Turn | undefined, b: Turn | undefined, id: string): string {

@@ -9,7 +9,7 @@ import { diffBlocks } from './diff-blocks.ts';
 import { attemptText, outcomeStyle, outcomeSummary } from './outcome-text.ts';
 import type { CallReplay } from './view.ts';
 
-interface Place {
+interface BlockPlace {
   id: string;
   turn: number;
   folds: Folds;
@@ -20,7 +20,7 @@ export const resultPieces = ({ standing }: CallReplay): Piece[] =>
   standing === null ? [] : [[outcomeStyle(standing), `again: ${outcomeSummary(standing)}`]];
 
 /** The blocks below the recorded result: the difference, the run itself, and the outcomes of edited runs. */
-export function callBlocks(replay: CallReplay, place: Place): Block[] {
+export function callBlocks(replay: CallReplay, place: BlockPlace): Block[] {
   const { standing, edits, reported } = replay;
   const blocks = reported.map(({ by, outcome }, i): Block => {
     const text = sanitiseLine(`reported by ${by}: ${outcomeSummary(outcome)}`);
@@ -41,7 +41,7 @@ export function callBlocks(replay: CallReplay, place: Place): Block[] {
 
 const plain = (id: string, turn: number): Omit<Block, 'text' | 'style'> => ({ id, turn, trained: false, indent: 0 });
 
-function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: Place): Block[] {
+function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: BlockPlace): Block[] {
   const blocks: Block[] = [];
   const { reason, attempts, outcomes, predecessors } = outcome;
   if (predecessors.length > 0) {

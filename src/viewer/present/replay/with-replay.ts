@@ -103,7 +103,11 @@ const spaced = (right: Block['right']): NonNullable<Block['right']> =>
 /** The re-computed score beside the recorded one; if there is none, the reason below it. */
 function rescored(block: Block, { status, score, reward, reason }: RescoreView): Block[] {
   const style = status === 'drift' ? 'warning' : status === 'error' ? 'error' : 'quiet';
-  const said = [status, ...(score === null ? [] : [scoreText(score)]), ...(reward === null ? [] : [nameOf(reward)])];
+  const said = [
+    status,
+    ...(score === null ? [] : [scoreText(score)]),
+    ...(reward === null ? [] : [rewardName(reward)]),
+  ];
   const right: Block['right'] = [[style, `again: ${said.join(', ')}`]];
   if (reason === null) return [{ ...block, right }];
   const why: Block = { ...BLANK, turn: block.turn, id: 'score.again', text: `again: ${sanitiseLine(reason)}`, style };
@@ -111,4 +115,4 @@ function rescored(block: Block, { status, score, reward, reason }: RescoreView):
 }
 
 /** The file name of a path. */
-const nameOf = (reward: string): string => sanitiseLine(reward.replace(/^.*\//, ''));
+const rewardName = (reward: string): string => sanitiseLine(reward.replace(/^.*\//, ''));

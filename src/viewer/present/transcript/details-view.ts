@@ -52,7 +52,7 @@ export interface Details {
 const perTurnText = (values: readonly (number | null)[], text: (value: number) => string): string =>
   values.flatMap((value, turn) => (value === null ? [] : [`t${turn} ${text(value)}`])).join(', ');
 
-const textOf = (value: JsonValue, indent = 0): string =>
+const indentedJson = (value: JsonValue, indent = 0): string =>
   typeof value === 'string' ? value : formatJson(value, indent);
 
 /** Everything known about a rollout beside its text, with sources. */
@@ -63,7 +63,7 @@ export function* detailBlocks(details: Details): Generator<Made<Block>> {
     { name: 'score', value: scoreText(rollout.score), ...(rollout.score !== null && { from: 'recorded' }) },
   ];
   if (rollout.groundTruth !== undefined) {
-    rows.push({ name: 'ground truth', value: textOf(rollout.groundTruth, 2), from: 'recorded' });
+    rows.push({ name: 'ground truth', value: indentedJson(rollout.groundTruth, 2), from: 'recorded' });
   }
   rows.push(...groupRows(details), ...rewardRows(rollout), ...maskRows(rollout), ...turnRows(rollout));
   rows.push(...nameRows(rollout, details.fileStep));

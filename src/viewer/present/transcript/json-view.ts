@@ -27,7 +27,7 @@ interface Node {
 }
 
 /** Ids are separated by dots, so a dot in a key is replaced. */
-const idOf = (parent: string, key: string): string => `${parent}.${key.replaceAll('.', '\u0001')}`;
+const nodeId = (parent: string, key: string): string => `${parent}.${key.replaceAll('.', '\u0001')}`;
 
 /** One line per key; containers and long strings fold. Flattened without recursion, and only what is open. */
 export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
@@ -75,7 +75,7 @@ export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
     if (closed) continue;
     for (let i = entries.length - 1; i >= 0; i--) {
       const [name, item] = entries[i]!;
-      stack.push({ id: idOf(id, name), key: name, value: item, depth: depth + 1 });
+      stack.push({ id: nodeId(id, name), key: name, value: item, depth: depth + 1 });
     }
   }
   if (stack.length > 0) {

@@ -35,7 +35,7 @@ export class Syntax {
   ranges(block: Block): readonly Range[] {
     const { code, text } = block;
     if (code === undefined || text.length > MAX_CODE) return NONE;
-    const known = this.#known.get(keyOf(code, text));
+    const known = this.#known.get(highlightKey(code, text));
     if (known !== undefined) return known;
     if (!this.#waiting.includes(block)) this.#waiting = [...this.#waiting.slice(1 - MAX_WAITING), block];
     return NONE;
@@ -54,7 +54,7 @@ export class Syntax {
       await new Promise((resolve) => setImmediate(resolve));
       const { text } = block;
       const code = block.code!;
-      const key = keyOf(code, text);
+      const key = highlightKey(code, text);
       if (this.#known.has(key)) continue;
       this.#known.set(key, syntaxRanges(code, text));
       this.#changed();
@@ -63,7 +63,7 @@ export class Syntax {
   }
 }
 
-const keyOf = (code: CodeLanguage, text: string): string => `${code}\0${text}`;
+const highlightKey = (code: CodeLanguage, text: string): string => `${code}\0${text}`;
 
 const NAMED: readonly [RegExp, CodeLanguage][] = [
   [/^(?:python|py|python3|ipython|jupyter)$/i, 'python'],

@@ -193,7 +193,7 @@ const withoutEnd = (text: string): string => text.trimEnd();
 
 function* callBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block>> {
   const { turn } = shown;
-  const call = callOf(turn, part);
+  const call = shownCallOf(turn, part);
   // A call is not shown verbatim, so its mask is that of the whole.
   const trained = isTrained(shown, part.start, part.end);
   if (call === undefined) {
@@ -203,12 +203,12 @@ function* callBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block
 }
 
 /** The call in a part of a turn's text. */
-const callOf = ({ toolCalls }: Turn, part: Part): ToolCall | undefined =>
+const shownCallOf = ({ toolCalls }: Turn, part: Part): ToolCall | undefined =>
   toolCalls.find((call) => call.index === part.call) ?? toolCalls[part.call ?? -1];
 
 /** Identifies the blocks of a call: by its position in the text, or by its number if the text does not show it. */
 export function callId(turn: Turn, call: ToolCall): string {
-  const part = turn.parts.findIndex((one) => isCall(one) && callOf(turn, one) === call);
+  const part = turn.parts.findIndex((one) => isCall(one) && shownCallOf(turn, one) === call);
   return `t${turn.index}.${part === -1 ? `call${call.index}` : part}`;
 }
 

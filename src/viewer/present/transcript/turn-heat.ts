@@ -15,10 +15,10 @@ export interface TurnHeat {
   /** Tokens with a chance of less than 5 %. */
   surprising: number;
   /** Their positions in the turn's text, in order; empty without a tokenizer. */
-  places: readonly Place[];
+  places: readonly TokenPlace[];
 }
 
-interface Place {
+interface TokenPlace {
   start: number;
   end: number;
 }
@@ -68,13 +68,13 @@ function heatOf(logprobs: readonly number[]): Omit<TurnHeat, 'places'> {
 }
 
 /** The tokens can be located only if their text equals the turn's, apart from special tokens. */
-function placesIn(text: string, run: readonly Sampled[], tokenizer: TokenText): Place[] {
+function placesIn(text: string, run: readonly Sampled[], tokenizer: TokenText): TokenPlace[] {
   const pieces = tokenizer.pieces(run.map(({ id }) => id));
   const own = text.trim();
   for (const isShown of [() => true, (piece: string) => !isEndToken(piece)]) {
     const at = own === '' ? -1 : pieces.filter(isShown).join('').indexOf(own);
     if (at === -1) continue;
-    const places: Place[] = [];
+    const places: TokenPlace[] = [];
     let end = text.indexOf(own) - at;
     for (const [i, piece] of pieces.entries()) {
       if (!isShown(piece)) continue;
@@ -93,7 +93,7 @@ export function heatRanges(
   text: string,
   from: number,
   to: number,
-  places: readonly Place[],
+  places: readonly TokenPlace[],
   shown: (piece: string) => string,
 ): Range[] {
   const ranges: Range[] = [];

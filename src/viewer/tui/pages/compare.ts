@@ -117,7 +117,7 @@ function sideBySide(
   const room = Math.max(10, Math.floor((width - 8) / 2));
   const isLong = [a, b].some(({ place }) => data.dump.isLong(place));
   const key = `beside ${[a, b].map(({ name, place }) => name + place.file.locator(place.record)).join(' ')} ${room}`;
-  const steps = (): Generator<void, Row[]> => rowsOf(a, b, room);
+  const steps = (): Generator<void, Row[]> => comparedRows(a, b, room);
   const rows = isLong ? data.workedOut.ofPausing(data.record(a.place), key, steps) : finished(steps());
   return (
     rows && {
@@ -142,7 +142,7 @@ function sideBySide(
   );
 }
 
-function* rowsOf(a: Side, b: Side, room: number): Generator<void, Row[]> {
+function* comparedRows(a: Side, b: Side, room: number): Generator<void, Row[]> {
   const rows: Row[] = [];
   for (const { a: one, b: two, isSame } of comparingTurns({ turns: [...a.turns] }, { turns: [...b.turns] })) {
     if (rows.length > MOST_ROWS) break;
@@ -157,7 +157,7 @@ function* rowsOf(a: Side, b: Side, room: number): Generator<void, Row[]> {
     rows.push({ left: head(one), right: head(two), turns });
     yield;
     if (isSame) continue;
-    const [left, right] = [linesOf(one, room), linesOf(two, room)];
+    const [left, right] = [turnLines(one, room), turnLines(two, room)];
     for (let i = 0; i < Math.max(left.length, right.length); i++)
       rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
   }
@@ -169,7 +169,7 @@ function* rowsOf(a: Side, b: Side, room: number): Generator<void, Row[]> {
 }
 
 /** The words of a turn in lines of at most `width` cells. */
-function linesOf(turn: ComparedTurn | null, width: number): Piece[][] {
+function turnLines(turn: ComparedTurn | null, width: number): Piece[][] {
   const lines: Piece[][] = [[]];
   let left = width;
   let shown = 0;

@@ -11,16 +11,16 @@ import { byColumn } from './by-column.ts';
 
 type HitsSubject = Extract<PageSubject, { kind: 'hits' }>;
 
-const nameOf = ({ place: { file, record } }: FoundTurn): string => `${file.stem}:${file.index.line(record)}`;
-const placeOf = ({ hit: { turn, role } }: FoundTurn): string => (turn === null ? '' : `t${turn} ${role ?? ''}`);
+const hitName = ({ place: { file, record } }: FoundTurn): string => `${file.stem}:${file.index.line(record)}`;
+const hitTurn = ({ hit: { turn, role } }: FoundTurn): string => (turn === null ? '' : `t${turn} ${role ?? ''}`);
 const scoreOf = ({ place: { file, record } }: FoundTurn): number | null => file.score(record) ?? null;
 
 /** The hits of a pattern in all rollouts of the list: a row for each matching turn. */
 export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: State, data: Store): Page {
   const found = data.hits.of(subject, state);
   const values: readonly ((row: FoundTurn) => number | string | null)[] = [
-    nameOf,
-    placeOf,
+    hitName,
+    hitTurn,
     scoreOf,
     ({ count }) => count,
     ({ hit }) => hit.text,
@@ -46,8 +46,8 @@ export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: Sta
       const row = rows[index]!;
       return {
         cells: [
-          sanitiseLine(nameOf(row)),
-          sanitiseLine(placeOf(row)),
+          sanitiseLine(hitName(row)),
+          sanitiseLine(hitTurn(row)),
           scoreText(scoreOf(row)),
           formatCount(row.count),
           contextOf(row),

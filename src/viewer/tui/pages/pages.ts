@@ -151,7 +151,7 @@ export class Pages implements PageSource {
     const inSight = pageInSight(state);
     if (inSight === null) return null;
     const wanted = shownPage(inSight, state, data);
-    return this.#built.findLast(({ shown }) => isSame(shown, wanted))?.page;
+    return this.#built.findLast(({ shown }) => isSamePage(shown, wanted))?.page;
   }
 }
 
@@ -166,7 +166,7 @@ const shownPage = ({ subject, sort }: PageState, state: State, data: Data) => ({
 });
 type ShownPage = ReturnType<typeof shownPage>;
 
-const isSame = (a: ShownPage, b: ShownPage): boolean =>
+const isSamePage = (a: ShownPage, b: ShownPage): boolean =>
   a.columns === b.columns &&
   a.height === b.height &&
   a.filter === b.filter &&

@@ -34,7 +34,7 @@ export function runsPage(
     note: data.facts.note,
     promptOf: (place) => promptText(place, data),
     open: (pair) => {
-      const [a, b] = placesOf(pair, facts, second);
+      const [a, b] = runPlaces(pair, facts, second);
       if (a === null) return null;
       if (b === null) return { type: 'page-read', place: a, turn: null };
       return { type: 'page-open', subject: { kind: 'compare', a, b } };
@@ -43,7 +43,7 @@ export function runsPage(
 }
 
 /** A rollout of each run that shows the change: the worst of the losing one, the best of the winning one. */
-function placesOf({ a, b, outcome }: RunPair, first: FactRows, second: FactRows): [Place | null, Place | null] {
+function runPlaces({ a, b, outcome }: RunPair, first: FactRows, second: FactRows): [Place | null, Place | null] {
   const [rowA, rowB] =
     outcome === 'won' ? [a?.worst, b?.best] : outcome === 'lost' ? [a?.best, b?.worst] : [a?.row, b?.row];
   return [rowA === undefined ? null : first.place(rowA), rowB === undefined ? null : second.place(rowB)];

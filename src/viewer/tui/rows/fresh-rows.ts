@@ -5,7 +5,7 @@ import type { DumpFile } from '../../../core/dump/dump-file.ts';
 const LOOK_MS = 5000;
 
 /** Rows of one version of a file's content. */
-interface Known {
+interface FileState {
   generation: number;
   /** Records from this one on are new, */
   from: number;
@@ -16,7 +16,7 @@ interface Known {
 /** Rows that arrived since the user last looked: marked in the list until they were visited or on screen for a while. */
 export class FreshRows {
   #isBegun = false;
-  readonly #files = new WeakMap<DumpFile, Known>();
+  readonly #files = new WeakMap<DumpFile, FileState>();
   /** New rows on screen, and since when, in ms. */
   #inSight: (Place & { since: number })[] = [];
 
@@ -62,10 +62,10 @@ export class FreshRows {
   }
 
   /** A file that was rewritten, or did not exist at opening, is new from its first row on. */
-  #known(file: DumpFile): Known {
+  #known(file: DumpFile): FileState {
     const known = this.#files.get(file);
     if (known?.generation === file.generation) return known;
-    const fresh: Known = { generation: file.generation, from: 0, looked: new Set() };
+    const fresh: FileState = { generation: file.generation, from: 0, looked: new Set() };
     this.#files.set(file, fresh);
     return fresh;
   }

@@ -4,13 +4,13 @@ import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import type { GroupKey } from '../../../core/rollout/group-key.ts';
 import type { GroupLookup } from './data.ts';
 
-interface Asked {
+interface GroupRequest {
   version: string;
   /** null once it has arrived. */
   answer: Promise<void> | null;
 }
 
-interface Known {
+interface FileGroups {
   keys: readonly (GroupKey | null)[];
   groups: Groups;
 }
@@ -22,8 +22,8 @@ interface Known {
 export class GroupIndex implements GroupLookup {
   readonly #dump: Dump;
   readonly #changed: () => void;
-  readonly #known = new WeakMap<DumpFile, Known>();
-  readonly #asked = new WeakMap<DumpFile, Asked>();
+  readonly #known = new WeakMap<DumpFile, FileGroups>();
+  readonly #asked = new WeakMap<DumpFile, GroupRequest>();
   #asking = 0;
 
   constructor(dump: Dump, changed: () => void) {
@@ -43,7 +43,7 @@ export class GroupIndex implements GroupLookup {
     if (file.state !== 'ready') return null;
     const before = this.#asked.get(file);
     if (before?.version === file.version) return before.answer;
-    const asked: Asked = { version: file.version, answer: null };
+    const asked: GroupRequest = { version: file.version, answer: null };
     this.#asked.set(file, asked);
     asked.answer = this.#ask(file).finally(() => {
       asked.answer = null;
@@ -75,7 +75,7 @@ export class GroupIndex implements GroupLookup {
   }
 }
 
-const lookupIn = (get: (file: DumpFile) => Known | null): GroupLookup => ({
+const lookupIn = (get: (file: DumpFile) => FileGroups | null): GroupLookup => ({
   groups: (file) => get(file)?.groups ?? null,
   promptOf: (file, record) => get(file)?.keys[record]?.prompt ?? null,
   recordOf(file, prompt) {

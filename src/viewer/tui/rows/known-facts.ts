@@ -5,7 +5,7 @@ import type { Dump } from '../../../core/dump/dump.ts';
 import { filterText } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 
-interface Asked {
+interface FactRequest {
   key: string;
   facts: FactRows | null;
   /** Share of the rollouts read; null once all are. */
@@ -17,7 +17,7 @@ export class KnownFacts {
   readonly #dump: Dump;
   readonly #changed: () => void;
   readonly #kept: () => Promise<KeptLookup>;
-  #asked: Asked | null = null;
+  #asked: FactRequest | null = null;
   #shown: FactRows | null = null;
   #isReading = false;
 
@@ -54,7 +54,7 @@ export class KnownFacts {
 
   async #read(key: string, text: string): Promise<void> {
     this.#isReading = true;
-    const asked: Asked = { key, facts: null, share: 0 };
+    const asked: FactRequest = { key, facts: null, share: 0 };
     this.#asked = asked;
     try {
       const query = text === '' ? null : compileQuery(text);

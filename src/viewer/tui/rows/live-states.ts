@@ -158,7 +158,7 @@ export class LiveStates {
         const key = `${directory}\0${rollout.step}\0${rollout.uid ?? rollout.task}`;
         if (named.has(key)) continue;
         named.add(key);
-        const place = this.#finished.get(nameOf(rollout)) ?? null;
+        const place = this.#finished.get(liveName(rollout)) ?? null;
         this.#rows.set(key, { ...rollout, key, writer, ended: place === null ? null : now, place });
       }
     }
@@ -168,7 +168,7 @@ export class LiveStates {
       if (now - ended > KEPT_MS) {
         this.#rows.delete(key);
         if (row.path !== null) this.#dump.forgetUnderWay(row.path);
-      } else this.#rows.set(key, { ...row, ended, place: row.place ?? this.#finished.get(nameOf(row)) ?? null });
+      } else this.#rows.set(key, { ...row, ended, place: row.place ?? this.#finished.get(liveName(row)) ?? null });
     }
   }
 
@@ -180,7 +180,7 @@ export class LiveStates {
       for (let record = from; record < file.count; record++) {
         const { rollout } = this.#dump.read({ file, record });
         if (rollout?.uid == null) continue;
-        this.#finished.set(nameOf({ uid: rollout.uid, step: file.stepOf(record) }), { file, record });
+        this.#finished.set(liveName({ uid: rollout.uid, step: file.stepOf(record) }), { file, record });
       }
     }
     for (const name of this.#finished.keys()) {
@@ -190,4 +190,4 @@ export class LiveStates {
   }
 }
 
-const nameOf = ({ uid, step }: Pick<UnderWay, 'uid' | 'step'>): string => `${step} ${uid ?? ''}`;
+const liveName = ({ uid, step }: Pick<UnderWay, 'uid' | 'step'>): string => `${step} ${uid ?? ''}`;

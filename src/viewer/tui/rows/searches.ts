@@ -21,14 +21,14 @@ const TELL = 100;
 
 const NOTHING = { group: '', groupFrom: '', advantage: null, labels: [] };
 
-interface Known {
+interface SearchResult {
   record: DumpRecord;
   scan: Scan;
 }
 
 interface Running {
   key: string;
-  known: Known;
+  known: SearchResult;
 }
 
 /**
@@ -38,7 +38,7 @@ interface Running {
 export class Searches {
   readonly #found: () => void;
   readonly #tokenizer: TokenText | null;
-  readonly #known = new LRUCache<string, Known>({
+  readonly #known = new LRUCache<string, SearchResult>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ scan }, key) => key.length * 2 + 1000 + scan.hits.length * HIT,
   });
@@ -67,7 +67,7 @@ export class Searches {
   peek(record: DumpRecord, display: DisplayState, value: string): Scan | null | undefined {
     if (record.isPending === true) return notBegun(value);
     if (matcherOf(value) === null) return null;
-    const key = keyOf(record, display, value);
+    const key = searchKey(record, display, value);
     const known = this.#running?.key === key ? this.#running.known : this.#known.get(key);
     return known !== undefined && sameRecord(known.record, record) ? known.scan : undefined;
   }
@@ -77,7 +77,7 @@ export class Searches {
     const known = this.peek(record, display, value);
     const pattern = matcherOf(value);
     if (known !== undefined || pattern === null) return known ?? null;
-    const key = keyOf(record, display, value);
+    const key = searchKey(record, display, value);
     const scan = new Scan(this.#blocks(record, display), pattern);
     const end = performance.now() + TURN;
     scan.run(() => performance.now() > end);
@@ -148,7 +148,7 @@ function matcherOf(value: string): ReturnType<typeof matcher> | null {
   }
 }
 
-const keyOf = ({ locator }: DumpRecord, { view, hidden }: DisplayState, value: string): string =>
+const searchKey = ({ locator }: DumpRecord, { view, hidden }: DisplayState, value: string): string =>
   [locator, view, hidden.join('\n'), value].join('\0');
 
 /** Made once and kept for the next pattern. */

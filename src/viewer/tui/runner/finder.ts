@@ -77,7 +77,7 @@ export class Finder {
       },
     };
     const rows = () => data.rows(this.#host.state());
-    const start = startOf(rows(), job.from, job.by);
+    const start = startRow(rows(), job.from, job.by);
     const total = job.by > 0 ? rows().length - 1 - start : start;
     const what = truncate(sanitiseLine(job.value), 24);
     await this.#walk(run, rows, job.from, job.by, look, { what, total, before: 0 });
@@ -103,7 +103,7 @@ export class Finder {
     };
     const rows = () => this.#host.data.rows(this.#host.state());
     const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
-    const start = startOf(rows(), job.from, direction);
+    const start = startRow(rows(), job.from, direction);
     const total = direction > 0 ? rows().length - 1 - start : start;
     await this.#walk(run, rows, job.from, direction, { mayHold, holds }, { what, total, before: 0 });
     // If there are fewer than the count asks for, stop at the last one.
@@ -163,7 +163,7 @@ export class Finder {
     { what, total, before }: { what: string; total: number; before: number },
   ): Promise<boolean> {
     let rows = rowsNow();
-    let at = from === null ? -1 : startOf(rows, from, direction);
+    let at = from === null ? -1 : startRow(rows, from, direction);
     const start = at;
     let place = from;
     let told = performance.now();
@@ -190,7 +190,7 @@ export class Finder {
       if (run !== this.#run) return false;
       // The dump may have grown, or the list been filtered, meanwhile.
       rows = rowsNow();
-      at = place === null ? at : startOf(rows, place, direction);
+      at = place === null ? at : startRow(rows, place, direction);
       end = performance.now() + SLICE_MS;
     }
   }
@@ -199,7 +199,7 @@ export class Finder {
 const withoutHyphens = (id: string): string => id.replaceAll('-', '');
 
 /** The row that a search continues from; for a record that is not in the list, the one before its neighbour in that direction. */
-function startOf(rows: Rows, from: Place, direction: 1 | -1): number {
+function startRow(rows: Rows, from: Place, direction: 1 | -1): number {
   const at = rows.indexOf(from);
   if (at >= 0) return at;
   const near = rows.near(from);

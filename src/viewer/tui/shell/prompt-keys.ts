@@ -56,9 +56,9 @@ export class PromptKeys {
   /** The next key; characters typed or pasted together count as one. */
   #next(): Key | undefined {
     const key = this.#queue.shift();
-    if (key === undefined || !isText(key) || this.#host.prompt() === null) return key;
+    if (key === undefined || !isTyping(key) || this.#host.prompt() === null) return key;
     let { text } = key;
-    while (this.#queue[0] !== undefined && isText(this.#queue[0])) text += this.#queue.shift()!.text;
+    while (this.#queue[0] !== undefined && isTyping(this.#queue[0])) text += this.#queue.shift()!.text;
     return { name: 'paste', text, raw: text };
   }
 
@@ -81,14 +81,14 @@ export class PromptKeys {
       this.#cursor = after.column;
       return this.#host.type(key.raw);
     }
-    const text = isText(key) ? sanitiseLine(key.text.slice(0, MAX_PASTE).replace(/\s*\n\s*/g, ' ')) : '';
+    const text = isTyping(key) ? sanitiseLine(key.text.slice(0, MAX_PASTE).replace(/\s*\n\s*/g, ' ')) : '';
     if (text === '') return;
     this.#cursor = before.column + text.length;
     await this.#host.type(text);
   }
 }
 
-const isText = (key: Key): boolean => key.text !== '' && !key.name.startsWith('alt+');
+const isTyping = (key: Key): boolean => key.text !== '' && !key.name.startsWith('alt+');
 
 const ACTIONS: Record<string, Action> = {
   esc: { type: 'prompt-close' },

@@ -35,10 +35,10 @@ const stepsOf = (state: State, data: Data): readonly DumpFile[] => {
   return data.dump.files.filter((file) => file.stream === stream && file.count > 0);
 };
 
-const nameOf = (file: DumpFile): string => String(file.step ?? file.stem);
+const shownFileName = (file: DumpFile): string => String(file.step ?? file.stem);
 
 const stepCalled = (name: string, state: State, data: Data): DumpFile | undefined =>
-  stepsOf(state, data).find((file) => nameOf(file) === name);
+  stepsOf(state, data).find((file) => shownFileName(file) === name);
 
 const shown = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
@@ -54,14 +54,14 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     help: 'goes to a step, to the same place in it',
     check: (name, state, data) =>
       stepCalled(name, state, data) === undefined
-        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, data).map(nameOf))}`
+        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, data).map(shownFileName))}`
         : null,
     action: (name, state, data) => {
       const file = stepCalled(name, state, data)!;
       const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
       return { type: 'go', place: { file, record }, turn: null };
     },
-    complete: (_argument, state, data) => stepsOf(state, data).map(nameOf),
+    complete: (_argument, state, data) => stepsOf(state, data).map(shownFileName),
   },
   {
     name: 'id',
@@ -177,7 +177,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
 export function sampleNumbered(number: number, state: State): Place | string {
   const file = state.list.cursor?.file;
   if (file === undefined) return 'no rollout is open';
-  if (number < 1 || number > file.count) return `step ${nameOf(file)} has the samples 1 to ${file.count}`;
+  if (number < 1 || number > file.count) return `step ${shownFileName(file)} has the samples 1 to ${file.count}`;
   return { file, record: number - 1 };
 }
 

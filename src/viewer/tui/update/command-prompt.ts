@@ -14,7 +14,7 @@ function parts(value: string): { word: string; rest: string; at: number } {
   return { word, rest, at: before.length + word.length + gap.length };
 }
 
-const isNumber = (text: string): boolean => /^\d+$/.test(text);
+const isWholeNumber = (text: string): boolean => /^\d+$/.test(text);
 
 const failed = (text: string): Action => ({ type: 'say', text, kind: 'error' });
 
@@ -24,7 +24,7 @@ export const commandPrompt: PromptKind = {
   hint: (value) => {
     const { word } = parts(value);
     if (word === '') return `57, FILE:LINE#t4, ${COMMAND_LINE.map(usageOf).join(', ')}; Tab completes every command`;
-    if (isNumber(word)) return 'goes to the sample of that number in this step';
+    if (isWholeNumber(word)) return 'goes to the sample of that number in this step';
     if (isLocatorLine(value.trim())) return 'goes to that line and turn';
     const found = called(word);
     if (found === null) {
@@ -39,7 +39,7 @@ export const commandPrompt: PromptKind = {
   check: (value, state, data) => {
     const { word, rest, at } = parts(value);
     if (word === '') return null;
-    if (isNumber(value.trim())) {
+    if (isWholeNumber(value.trim())) {
       const place = sampleNumbered(Number(word), state);
       return typeof place === 'string' ? { message: place, at: at - word.length } : null;
     }
@@ -59,7 +59,7 @@ export const commandPrompt: PromptKind = {
     const { word, rest } = parts(value);
     if (word === '') return null;
     const text = value.trim();
-    if (isNumber(text)) {
+    if (isWholeNumber(text)) {
       const place = sampleNumbered(Number(text), state);
       return typeof place === 'string' ? failed(place) : { type: 'go', place, turn: null };
     }

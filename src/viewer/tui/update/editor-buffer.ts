@@ -19,7 +19,7 @@ const before = (line: string, column: number): number => stops(line).findLast((s
 const behind = (line: string, column: number): number => stops(line).find((stop) => stop > column) ?? line.length;
 
 /** Replaces the text between two positions; the cursor goes after the insertion. */
-function splice(buffer: Buffer, from: Place, to: Place, text: string): Buffer {
+function splice(buffer: Buffer, from: CursorPlace, to: CursorPlace, text: string): Buffer {
   const { lines } = buffer;
   const put = (lines[from.row]!.slice(0, from.column) + text).split('\n');
   const column = put.at(-1)!.length;
@@ -31,7 +31,7 @@ function splice(buffer: Buffer, from: Place, to: Place, text: string): Buffer {
   };
 }
 
-type Place = Pick<Buffer, 'row' | 'column'>;
+type CursorPlace = Pick<Buffer, 'row' | 'column'>;
 
 export const insert = (buffer: Buffer, text: string): Buffer => splice(buffer, buffer, buffer, text);
 
@@ -72,7 +72,7 @@ export function deleteNext(buffer: Buffer): Buffer {
   return row === lines.length - 1 ? buffer : splice(buffer, buffer, { row: row + 1, column: 0 }, '');
 }
 
-const endOf = ({ lines }: Buffer, row: number): Place => ({ row, column: lines[row]!.length });
+const endOf = ({ lines }: Buffer, row: number): CursorPlace => ({ row, column: lines[row]!.length });
 
 /** Deletes to the end of the line; at its end, the line break. */
 export const killRight = (buffer: Buffer): Buffer =>

@@ -8,7 +8,7 @@ const KNOWN: readonly Setting[] = [
   ...SAMPLING_SETTINGS,
   ...LIMIT_SETTINGS,
 ];
-const named = (name: string): Setting | undefined =>
+const settingNamed = (name: string): Setting | undefined =>
   KNOWN.find(({ key, aliases }) => key === name || aliases?.includes(name) === true);
 
 const WORD = /(\w+)=("(?:[^"\\]|\\.)*"|\S*)|\S+/g;
@@ -17,7 +17,7 @@ const WORD = /(\w+)=("(?:[^"\\]|\\.)*"|\S*)|\S+/g;
 export function parseForkSettings(line: string): ForkSettings {
   const texts: Record<string, string | string[]> = {};
   for (const { 0: word, 1: name, 2: value = '', index } of line.matchAll(WORD)) {
-    const setting = named(name ?? word);
+    const setting = settingNamed(name ?? word);
     if (setting === undefined) throw new SettingError(`${name ?? word} is none of the settings`, index);
     if (name === undefined || value === '') throw new SettingError(`${word.replace('=', '')} needs a value`, index);
     const text = unquoted(value);
@@ -53,14 +53,14 @@ function unquoted(value: string): string {
 
 /** In the syntax of parseForkSettings. */
 export const forkLine = ({ n, texts }: ForkSettings): string =>
-  [...(n === 1 ? [] : [`n=${n}`]), ...words(texts).map(([key, text]) => `${key}=${quoted(text)}`)].join(' ');
+  [...(n === 1 ? [] : [`n=${n}`]), ...words(texts).map(([key, text]) => `${key}=${quotedSetting(text)}`)].join(' ');
 
-const quoted = (text: string): string => (/[\s"]/.test(text) ? JSON.stringify(text) : text);
+const quotedSetting = (text: string): string => (/[\s"]/.test(text) ? JSON.stringify(text) : text);
 
 /** For people: `temperature 0.7, top_p 0.9`. */
 export const spokenSettings = ({ texts }: ForkSettings): string =>
   words(texts)
-    .map(([key, text]) => `${key} ${quoted(text)}`)
+    .map(([key, text]) => `${key} ${quotedSetting(text)}`)
     .join(', ');
 
 const words = (texts: SettingTexts): [key: string, text: string][] =>
@@ -71,7 +71,7 @@ const words = (texts: SettingTexts): [key: string, text: string][] =>
 /** Explains the word being typed. */
 export function settingHelp(line: string): string {
   const name = /(\w+)=?\S*$/.exec(line)?.[1];
-  const setting = name === undefined ? undefined : named(name);
+  const setting = name === undefined ? undefined : settingNamed(name);
   if (setting !== undefined) return `${setting.key}: ${setting.help}`;
   return 'n=4 temperature=0.7 top_p=0.9 max_tokens=512 …; Tab names them all';
 }

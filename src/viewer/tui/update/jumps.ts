@@ -9,13 +9,13 @@ export const whereIs = ({ list, transcript }: State): Jump | null =>
   list.cursor === null ? null : { place: list.cursor, turn: transcript.turn, top: transcript.top };
 
 /** Whether two jumps are to one turn of one record. */
-const isSame = (a: Jump, b: Jump): boolean => samePlace(a.place, b.place) && a.turn === b.turn;
+const isSameJump = (a: Jump, b: Jump): boolean => samePlace(a.place, b.place) && a.turn === b.turn;
 const isSameView = (a: Jump, b: Jump): boolean =>
-  isSame(a, b) && a.top?.block === b.top?.block && a.top?.offset === b.top?.offset;
+  isSameJump(a, b) && a.top?.block === b.top?.block && a.top?.offset === b.top?.offset;
 
 /** The list with a place moved to its end, without duplicates. */
 function added(list: readonly Jump[], jump: Jump): Jump[] {
-  return [...list.filter((other) => !isSame(other, jump)), jump].slice(-MAX);
+  return [...list.filter((other) => !isSameJump(other, jump)), jump].slice(-MAX);
 }
 
 /** The state after an action; if it was a jump, with the place before it remembered. */

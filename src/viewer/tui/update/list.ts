@@ -41,7 +41,7 @@ function asOfNow(filter: FilterChoice, { replay, labels }: State, { dump }: Data
   };
 }
 
-const wordsOf = (sort: SortChoice | null): string =>
+const sortWords = (sort: SortChoice | null): string =>
   sort === null
     ? 'in the order of the dump'
     : `sorted by ${sanitiseLine(sort.key)}, ${sort.descending ? 'largest' : 'smallest'} first`;
@@ -69,7 +69,7 @@ export const listHandlers = {
       const values = key === null ? null : keptValues(key, state);
       if (key !== null && values === null) parseSort(key);
       const sort = key === null ? null : { key, descending, ...(values === null ? {} : { values }) };
-      return saying(arranged(state, { sort }, data), wordsOf(sort));
+      return saying(arranged(state, { sort }, data), sortWords(sort));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return saying(state, error.message, 'error');
@@ -80,7 +80,7 @@ export const listHandlers = {
     const { sort } = state.list.choice;
     if (sort === null) return saying(state, `nothing is sorted; ${data.keys.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
-    return saying(arranged(state, { sort: reversed }, data), wordsOf(reversed));
+    return saying(arranged(state, { sort: reversed }, data), sortWords(reversed));
   },
 
   columns: (state, { columns }) => {
@@ -124,7 +124,7 @@ function travel(state: State, data: Data, way: 'past' | 'future'): Result {
 function changeText(before: ListChoice, after: ListChoice): string {
   if (before.filter !== after.filter)
     return after.filter === null ? 'filter cleared' : `filter ${sanitiseLine(filterText(after.filter))}`;
-  if (before.sort !== after.sort) return wordsOf(after.sort);
+  if (before.sort !== after.sort) return sortWords(after.sort);
   if (before.columns !== after.columns) return 'columns';
   return after.marks.size < before.marks.size ? 'mark removed' : 'mark';
 }

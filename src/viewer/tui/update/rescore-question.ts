@@ -18,7 +18,7 @@ export function askRescore(state: State, data: Data, all: boolean): Result {
   const reason = all ? notWhole(state, data) : null;
   if (reason !== null) return saying(state, reason);
   const { reward: choice, canRun } = state.replay;
-  const rollouts = rowsOf(state, data, { scope, place }).length;
+  const rollouts = rescoreRows(state, data, { scope, place }).length;
   const question: RescoreQuestion = { kind: 'rescore', place, scope, rollouts, choice };
   if (rewardRuns(choice) === null) return rescoreNow(state, question, data);
   return canRun ? ask(state, question) : saying(state, NO_EXEC);
@@ -30,9 +30,9 @@ export function rescoreKey(state: State, question: RescoreQuestion, key: string,
 }
 
 const rescoreNow = (state: State, question: RescoreQuestion, data: Data): Result =>
-  doNow(state, { kind: 'rescore', rows: rowsOf(state, data, question), choice: question.choice });
+  doNow(state, { kind: 'rescore', rows: rescoreRows(state, data, question), choice: question.choice });
 
-const rowsOf = (state: State, data: Data, { scope, place }: Pick<RescoreQuestion, 'scope' | 'place'>): Rows =>
+const rescoreRows = (state: State, data: Data, { scope, place }: Pick<RescoreQuestion, 'scope' | 'place'>): Rows =>
   scope === 'list' ? data.rows(state) : ((scope === 'marked' ? markedRows(state, data) : null) ?? oneRow(place));
 
 /** Whether the function can score is checked in the background: its file may be missing. */
