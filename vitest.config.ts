@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 /** Attacks, kills, real servers and long properties: `npm run test:slow`, which sets TIER. */
@@ -21,7 +22,7 @@ export default defineConfig({
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
     setupFiles: ['test/support/seed.ts'],
     // Tests of the fast tier wait for programs most of the time; attacks and figures of memory want the machine for themselves.
-    maxWorkers: isSlow ? 1 : 2,
+    maxWorkers: isSlow ? 1 : 2 * availableParallelism(),
     // Ten times what a test takes on an idle machine: a limit against hangs, never a figure.
     testTimeout: isSlow ? 240_000 : 60_000,
     hookTimeout: 120_000,
