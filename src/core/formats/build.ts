@@ -83,13 +83,14 @@ export function layMessages(
   messages: readonly FoundMessage[],
   { validation }: Pick<ReadContext, 'validation'>,
   hasCallsApart = false,
+  isUnsampled = false,
 ): Pick<Rollout, 'texts' | 'spans' | 'turns'> {
   const texts: Record<string, string> = Object.create(null);
   const spans: Span[] = [];
   const turns: Turn[] = [];
   let firstCall = 0;
   for (const [index, message] of messages.entries()) {
-    const trained = validation ? false : trainedOf(message);
+    const trained = validation ? false : isUnsampled ? recordedTrained(message) : trainedOf(message);
     const turn = layMessage(message, index, firstCall, hasCallsApart);
     turn.trained = turn.text === '' && turn.toolCalls.length === 0 ? false : trained;
     turn.reward = message.reward ?? null;
@@ -144,7 +145,12 @@ export const wholeRewards = ({ score, advantage, named }: Named) => ({
 export function buildRollout(found: Found, context: ReadContext): Rollout {
   const { messages } = found;
   const { validation } = context;
-  const { texts, spans, turns } = layMessages(messages, context, found.hasCallsApart === true);
+  const { texts, spans, turns } = layMessages(
+    messages,
+    context,
+    found.hasCallsApart === true,
+    found.isUnsampled === true,
+  );
   const firstReply =
     found.firstReply ?? firstIndex(messages, (message) => trainedOf(message) !== false || isReply(message.role));
   const perTurn = turns.map(({ reward }) => reward);
@@ -174,6 +180,10 @@ export function buildRollout(found: Found, context: ReadContext): Rollout {
 const isReply = (role: string): boolean => role === 'assistant' || role === 'function_call';
 const trainedOf = (message: FoundMessage): Trained =>
   message.trained === undefined ? isReply(message.role) : message.trained;
+
+/** Nothing says that a run sampled the reply or trained on it: its mask is unknown, unless the message has one. */
+const recordedTrained = (message: FoundMessage): Trained =>
+  message.trained === undefined && isReply(message.role) ? null : trainedOf(message);
 
 function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number {
   const at = items.findIndex(holds);

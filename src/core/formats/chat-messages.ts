@@ -99,7 +99,10 @@ export const chatMessages: Format = {
         after: asked.length + shared === 0 ? null : asked.length + shared - 1,
       });
       for (const [at, message] of rejected.entries())
-        if (at >= shared) messages.push({ ...chatMessage(message, `/rejected/${at}`), context: 1, trained: false });
+        if (at >= shared) {
+          const one = chatMessage(message, `/rejected/${at}`);
+          messages.push({ ...one, context: 1, trained: one.role === 'assistant' ? null : false });
+        }
     }
     const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
     const { prompt } = record;

@@ -76,6 +76,7 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
         : found.promptMessages
           ? behindMessages(found.promptMessages, response, responseField, context, lay)
           : lay(prompt, response);
+  if (found.isUnsampled) forgetMask(laid);
   const { turns, responseTurn } = laid;
   const spans = pieces === null ? laid.spans : inPieces(laid.spans, responseField, pieces);
   const texts: Record<string, string> = found.promptMessages
@@ -120,6 +121,11 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
     },
     context.errors,
   );
+}
+
+/** Nothing says that a run sampled the reply or trained on it. */
+function forgetMask({ spans, turns }: LaidOut): void {
+  for (const one of [...spans, ...turns]) if (one.trained === true) one.trained = null;
 }
 
 /** The prompt kept its special tokens, and the response was decoded without them. */
