@@ -1,7 +1,7 @@
 import type { LayerRecord } from '../../sandbox/worlds/layers.ts';
 import { OutcomeLog } from './outcome-log.ts';
 import { type RepeatedOutcome, repeatedOutcomes } from './repeated.ts';
-import { layerIds, replayWorld, type WorldOptions, type WorldOutcome } from './replay-world.ts';
+import { layerIds, replayWorld, taintsLater, type WorldOptions, type WorldOutcome } from './replay-world.ts';
 import { callsBefore, wholeChain } from './rollout-world.ts';
 
 export interface OutcomesAsked {
@@ -19,6 +19,7 @@ export async function* outcomesOf(
   { from, repeat = 1, resume }: OutcomesAsked,
 ): AsyncGenerator<WorldOutcome | RepeatedOutcome> {
   const run = { ...options, from };
+  const { to = Number.POSITIVE_INFINITY } = options;
   if (repeat > 1) {
     const runs: WorldOutcome[][] = [];
     for (let i = 0; i < repeat; i++) {
@@ -29,20 +30,30 @@ export async function* outcomesOf(
     yield* repeatedOutcomes(runs);
     return;
   }
-  const layers = layerIds(options);
-  const log = new OutcomeLog(options.store, layers, options.plan);
-  const known = resume === true && from === undefined ? log.read() : [];
-  const done = options.store.chain(layers.slice(0, known.length)) === null ? [] : known;
-  yield* done;
-  if (from === undefined && done.length === 0) log.clear();
-  const tainted = done.some((one) => one.tainted) || done.at(-1)?.verdict === 'drift';
+  const log = logOf(options);
+  if (from !== undefined)
+    return yield* replayWorld({ ...run, tainted: isTaintedBy(options, log.read().slice(0, from)) });
+  const known = resume === true ? log.read() : [];
+  const done = options.store.chain(layerIds(options).slice(0, known.length)) === null ? [] : known;
+  yield* done.filter(({ call }) => call <= to);
+  if (done.length === 0) log.clear();
   const next = options.plan.actions[done.length];
-  if (done.length > 0 && (next === undefined || next.call > (options.to ?? Number.POSITIVE_INFINITY))) return;
-  for await (const outcome of replayWorld(done.length === 0 ? run : { ...run, from: done.length, tainted })) {
-    if (from === undefined) log.add(outcome);
+  if (done.length > 0 && (next === undefined || next.call > to)) return;
+  const rest = done.length === 0 ? run : { ...run, from: done.length, tainted: isTaintedBy(options, done) };
+  for await (const outcome of replayWorld(rest)) {
+    log.add(outcome);
     yield outcome;
   }
 }
+
+const logOf = (options: WorldOptions): OutcomeLog => new OutcomeLog(options.store, layerIds(options), options.plan);
+
+/** Whether the first calls left another state than the recorded ones did, as far as an earlier run found out. */
+const isTaintedBy = ({ plan }: WorldOptions, done: readonly WorldOutcome[]): boolean =>
+  done.some((one, i) => {
+    const action = plan.actions[i];
+    return one.tainted || (action !== undefined && taintsLater(one, action));
+  });
 
 /** The state before a turn, and the first call before it that gave another result than the recorded one. */
 export interface StateBefore {
@@ -61,7 +72,6 @@ export async function stateBefore(
   let drift: WorldOutcome | null = null;
   if (last !== undefined)
     for await (const outcome of outcomesOf({ ...options, to: last.call }, { resume: true })) {
-      if (outcome.call > last.call) break;
       onOutcome(outcome);
       if (outcome.verdict === 'drift') drift ??= { ...outcome, verdict: 'drift' };
     }

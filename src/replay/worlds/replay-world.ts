@@ -70,6 +70,9 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
   const live = store.live();
   const world = openWorld(options, live, before);
   const writer = new LayerWriter(store, image.root, live, before);
+  const stop = () => void world.stop();
+  const isStopped = () => signal?.aborted === true;
+  signal?.addEventListener('abort', stop, { once: true });
   try {
     await world.open();
     const tools = new FileTools(world, before.findLast(({ tools }) => tools !== null)?.tools ?? null);
@@ -78,9 +81,17 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
     const { actions } = plan;
     for (const [i, recorded] of actions.entries()) {
       if (i < from) continue;
-      if (signal?.aborted === true || recorded.call > (options.to ?? Number.POSITIVE_INFINITY)) return;
-      const outcome = await runAction(recorded, world, tools, plan, network);
-      await world.capture();
+      if (isStopped() || recorded.call > (options.to ?? Number.POSITIVE_INFINITY)) return;
+      let outcome: Ran;
+      try {
+        outcome = await runAction(recorded, world, tools, plan, network);
+        await world.capture();
+      } catch (error) {
+        // A call that was interrupted has no outcome, and its state is not kept.
+        if (isStopped()) return;
+        throw error;
+      }
+      if (isStopped()) return;
       const id = ids[i] ?? '';
       const goOn = world.pause();
       const processes = world.processes();
@@ -93,28 +104,36 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       }
       if (beside.length + processes.length > 0) for (const { path } of record.changed) raced.add(path);
       beside = processes;
-      const command = recorded.action.kind === 'shell' ? recorded.action.command : '';
+      const command = commandOf(recorded);
       const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
       const reasons = [
         outcome.reason,
-        race === undefined
-          ? null
-          : `${race} was written by a process beside the calls: its content depends on the time`,
+        race === undefined ? null : `${race} ${RACED}`,
         record.lost.length === 0 ? null : `not kept in the layer: ${record.lost.slice(0, 3).join('; ')}`,
       ].filter((one) => one !== null);
       const reason = reasons.length === 0 ? null : reasons.join('; ');
-      yield { ...outcome, tainted, changed: record.changed, processes, reason };
-      if (outcome.verdict === 'drift' && race === undefined && !asksForChance(command)) {
+      const whole = { ...outcome, tainted, changed: record.changed, processes, reason };
+      yield whole;
+      if (taintsLater(whole, recorded)) {
         tainted = true;
         if (options.stopAtDrift === true) return;
       }
     }
   } finally {
+    signal?.removeEventListener('abort', stop);
     await world.close();
     removeTree(live);
     store.sweep();
   }
 }
+
+const RACED = 'was written by a process beside the calls: its content depends on the time';
+
+const commandOf = ({ action }: RecordedAction): string => (action.kind === 'shell' ? action.command : '');
+
+/** Whether calls after this one begin in another state than the recorded ones: chance and time change a result alone. */
+export const taintsLater = ({ verdict, reason }: WorldOutcome, recorded: RecordedAction): boolean =>
+  verdict === 'drift' && reason?.includes(RACED) !== true && !asksForChance(commandOf(recorded));
 
 /** A call that changed nothing needs no mount. */
 const isMounted = (folder: string): boolean => namesIn(folder).length > 0;

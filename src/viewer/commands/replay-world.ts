@@ -1,6 +1,7 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { DriftTable } from '../../replay/index.ts';
 import { bisect } from '../../replay/worlds/bisect.ts';
@@ -147,7 +148,7 @@ export async function stateInWorld(
     const at = actions.findIndex(({ call }) => call === flags.call);
     if (at === -1)
       throw new UsageError(
-        `--call ${flags.call}: this rollout has ${actions.length} calls${actions.length === 0 ? '' : `, 0 to ${actions.length - 1}`}`,
+        `--call ${flags.call}: this rollout has ${plural(actions.length, 'call')}${actions.length === 0 ? '' : `, 0 to ${actions.length - 1}`}`,
       );
     if (options.store.chain(layerIds(options).slice(0, at + 1)) === null) sayPlan(row, options);
     const chain = await orUsage(row, wholeChain(options, at + 1));
@@ -192,5 +193,5 @@ function tallyText(tally: ReadonlyMap<string, number>): string {
   const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
   return total === 0
     ? ''
-    : `${total} ${total === 1 ? 'call' : 'calls'}: ${[...tally].map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`;
+    : `${plural(total, 'call')}: ${[...tally].map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { bisect } from '../../../src/replay/worlds/bisect.ts';
+import { outcomesOf } from '../../../src/replay/worlds/outcomes.ts';
 import { repeatedOutcomes } from '../../../src/replay/worlds/repeated.ts';
 import {
   layerIds,
@@ -67,6 +68,40 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
       bash('echo $?', '1'),
     ]);
     expect(words).toEqual(['same', 'same', 'same', 'same', 'same']);
+  });
+
+  it('ends a call that is under way when it is cancelled, and keeps no state of it', async () => {
+    const root = temporaryFolder();
+    const stop = new AbortController();
+    const options = { ...optionsOf([bash('echo a', 'a'), bash('sleep 60', '')], root), signal: stop.signal };
+    const words: string[] = [];
+    for await (const { verdict } of replayWorld(options)) {
+      words.push(verdict);
+      setTimeout(() => stop.abort(), 100);
+    }
+    expect([words, options.store.chain(layerIds(options)), readdirSync(join(options.store.folder, 'live'))]).toEqual([
+      ['same'],
+      null,
+      [],
+    ]);
+  });
+
+  it('says after an interruption, too, that a call began in another state, and that chance changes none', async () => {
+    const all = async (calls: readonly Call[]) => {
+      const options = optionsOf(calls, temporaryFolder());
+      const count = calls.length - 1;
+      for await (const _ of outcomesOf({ ...options, to: count - 1 }, {}));
+      const found: boolean[][] = [];
+      for (const asked of [{ resume: true }, { from: count }]) {
+        const tainted: boolean[] = [];
+        for await (const outcome of outcomesOf(options, asked)) tainted.push(outcome.tainted);
+        found.push(tainted);
+      }
+      return found;
+    };
+    const last = bash('echo end', 'end');
+    expect(await all([bash('echo a', 'b'), bash('echo c', 'c'), last])).toEqual([[false, true, true], [true]]);
+    expect(await all([bash('echo $RANDOM', '70000'), last])).toEqual([[false, false], [false]]);
   });
 
   it('hides the keys of a home, in folders and in files, also behind a link', async () => {
