@@ -5,10 +5,18 @@ import { bin } from '../program.ts';
 const running = new Set<ChildProcess>();
 
 /** Workers, and runs that are to be killed or watched. `said` gives what a process wrote to stderr, `wrote` what to stdout. */
-export function start(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, [bin, ...args], {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+export function start(
+  args: readonly string[],
+  {
+    cwd,
+    env,
+    program = [process.execPath, bin],
+  }: { cwd?: string | undefined; env?: NodeJS.ProcessEnv; program?: readonly [string, ...string[]] } = {},
+) {
+  const [command, ...before] = program;
+  const child = spawn(command, [...before, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

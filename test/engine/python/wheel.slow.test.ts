@@ -1,8 +1,12 @@
 // The wheel: installed into a fresh environment without any index, it brings the command and the module.
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { directoryWith, execute, root } from '../../program.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { killAll, start, until } from '../../cluster/processes.ts';
+import { hasRedis, noRedis, TestRedis } from '../../cluster/redis-server.ts';
+import { N, slowModel, TASKS, workplace } from '../../cluster/workplace.ts';
+import { directoryWith, execute, rolloutViewer, root } from '../../program.ts';
+import type { ScriptedModel } from '../scripted-model.ts';
 
 const dump = join(root, 'fixtures/rollout_data');
 let place = '';
@@ -77,6 +81,72 @@ describe('the wheel', () => {
     const brought = await execute(join(bin, 'rollout-viewer'), ['ls', dump], { env: { PATH: bare } });
     expect(brought.stdout.trimEnd().split('\n')).toHaveLength(35);
   });
+});
+
+describe('sandbox, workers and queue of the wheel, with a Node and no npm', () => {
+  let model: ScriptedModel;
+  let redis: TestRedis | undefined;
+  let env: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    model = await slowModel({ sandbox: 0, model: 0 });
+    if (hasRedis) redis = await TestRedis.start();
+    const path = join(place, 'node-alone');
+    mkdirSync(path);
+    for (const name of readdirSync('/usr/bin').filter((one) => !/^(?:node|npm|npx|corepack|python3)$/.test(one)))
+      symlinkSync(join('/usr/bin', name), join(path, name));
+    symlinkSync(process.execPath, join(path, 'node'));
+    symlinkSync(realpathSync(join(bin, 'python')), join(path, 'python3'));
+    env = { PATH: path };
+  });
+  afterEach(killAll);
+  afterAll(async () => {
+    await redis?.down();
+    await model.close();
+  });
+  const wheels = (args: readonly string[], cwd?: string) =>
+    start(args, { program: [join(bin, 'rollout-viewer')], env, cwd });
+
+  test.for([
+    { where: 'a folder', at: () => directoryWith({}) },
+    { where: `a Redis${noRedis}`, at: () => redis?.url },
+  ])('make the rollouts of one process, through $where', { timeout: 120_000 }, async ({ at }, { skip }) => {
+    const queue = at() ?? skip();
+    const server = wheels(['sandbox', '--port', '0', '--backend', 'unconfined', '--yes-unconfined']);
+    const listening = /listening on (http:\S+)/;
+    await until(() => listening.test(server.said()) || server.child.exitCode !== null);
+    expect(server.said()).toMatch(listening);
+    const sandbox = listening.exec(server.said())![1]!;
+    const { folder, args, alone, lines } = workplace({ redis: '', model: model.url, sandbox });
+    expect((await rolloutViewer(alone, { cwd: folder })).code).toBe(0);
+    const workers = [1, 2].map(() => wheels(['worker', '--queue', queue]));
+    const run = wheels([...args, '--out', 'queued', '--queue', queue], folder);
+    expect(await run.ended).toBe(0);
+    expect(run.said()).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
+    // A real sandbox tells how long a program took.
+    const said = (out: 'queued' | 'alone') => lines(out).map(({ uid, score, messages }) => ({ uid, score, messages }));
+    expect(said('queued')).toEqual(said('alone'));
+    const status = wheels(['queue', queue, '--json']);
+    await status.ended;
+    expect(JSON.parse(status.wrote())).toMatchObject({ waiting: 0, active: 0, failed: 0, runs: [] });
+    for (const worker of workers) {
+      worker.child.kill('SIGTERM');
+      expect(await worker.ended).toBe(143);
+      expect(worker.said()).not.toMatch(/warn|not installed/i);
+    }
+  });
+
+  test('the command that is shown where Pyodide is missing brings it', async () => {
+    const served = ['sandbox', '--port', '0', '--backend', 'pyodide', '--yes-weak'];
+    const without = wheels(served);
+    expect(await without.ended).not.toBe(0);
+    const [, command] = /pyodide: the package pyodide is not installed: (.*)/.exec(without.said()) ?? [];
+    expect(command).not.toContain('npm install');
+    expect(await execute('sh', ['-c', command!], { env })).toMatchObject({ code: 0, stderr: '' });
+    const server = wheels(served);
+    await until(() => server.said().includes('sandbox: pyodide, listening') || server.child.exitCode !== null);
+    expect(server.said()).toContain('sandbox: pyodide, listening');
+  }, 120_000);
 });
 
 describe('the module', () => {

@@ -8,8 +8,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import envPaths from 'env-paths';
-import { missingPart } from '../../../core/text/optional-part.ts';
+import manifest from '../../../../package.json' with { type: 'json' };
 import { sweepLeftovers } from '../leftovers.ts';
+import { findOnPath } from './interpreters.ts';
 import { PRELOADED } from './pyodide-protocol.ts';
 
 export interface PyodideFiles {
@@ -23,9 +24,25 @@ export function findPyodide(): PyodideFiles {
   try {
     entry = createRequire(import.meta.url).resolve('pyodide');
   } catch {
-    throw new Error(missingPart('pyodide'));
+    throw new Error(`the package pyodide is not installed: ${installation()}`);
   }
   return { folder: realpathSync(dirname(entry)), child: realpathSync(findChild()) };
+}
+
+/** The command that installs Pyodide where the program looks for it. The wheel may run where there is a Node, but no npm. */
+function installation(): string {
+  const folder = programFolder();
+  const version = manifest.optionalDependencies.pyodide;
+  if (findOnPath('npm') !== null) return `npm install --no-save --omit=dev --prefix '${folder}' 'pyodide@${version}'`;
+  const place = join(folder, 'node_modules/pyodide');
+  const address = `https://registry.npmjs.org/pyodide/-/pyodide-${version.replace(/^\D*/, '')}.tgz`;
+  return `mkdir -p '${place}' && curl -fsSL ${address} | tar xz --strip-components=1 -C '${place}'`;
+}
+
+/** The folder above dist/, or above src/ when running from the sources. */
+function programFolder(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder))
+    if (existsSync(join(folder, 'dist')) || folder === dirname(folder)) return folder;
 }
 
 /** Beside the bundle in dist/, or in the dist/ above when running from the sources. */
