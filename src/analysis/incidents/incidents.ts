@@ -107,12 +107,15 @@ function explains(cause: Movement, effect: Movement, context: Context): boolean 
   // A group loses its spread through any of its rollouts.
   const marked = familyOf(effect) === 'signal' ? groupsWith(mark, context) : null;
   const isMarked = (row: number): boolean => marked?.has(facts.groups[row] ?? -1) ?? mark.has(row);
+  // Its rollouts have one value, so that each group counts once.
+  const counted = new Set<number>();
   const [before, after, plainBefore, plainAfter] = [new Mean(), new Mean(), new Mean(), new Mean()];
   for (const row of rows) {
     const [value, time] = [measure(row), at[row] ?? -1];
     if (!Number.isFinite(value) || time < 0 || !mark.among(row)) continue;
     const isBefore = time < since && time >= since - WINDOW;
     if (!isBefore && !(time >= until && time < until + WINDOW)) continue;
+    if (marked !== null && counted.size === counted.add(facts.groups[row] ?? -1).size) continue;
     (isBefore ? before : after).add(value);
     if (!isMarked(row)) (isBefore ? plainBefore : plainAfter).add(value);
   }

@@ -96,9 +96,10 @@ function toolsText(own: readonly Movement[], shareOf: Wording['shareOf'], tool: 
   const lead = error ?? phrase;
   if (lead === undefined) throw new RangeError('a sentence is about a change');
   const shift = shareOf(lead);
-  const says =
-    phrase === undefined ? '' : `: ${phrase.said?.phrase === WORDLESS ? 'empty results' : quotedNames([phrase])}`;
-  if (error === undefined) return `results of ${name} began to say ${quotedNames(own)} (${shiftText(lead, shift)})`;
+  const isEmpty = phrase?.said?.phrase === WORDLESS;
+  const says = phrase === undefined ? '' : `: ${isEmpty ? 'empty results' : quotedNames([phrase])}`;
+  if (error === undefined)
+    return `results of ${name} began to ${isEmpty ? 'be empty' : `say ${quotedNames(own)}`} (${shiftText(lead, shift)})`;
   const verb = shift[1] < shift[0] ? 'fails less' : shift[0] < 0.02 ? 'began to fail' : 'fails more';
   return `${name} ${tool === null && verb.startsWith('fails') ? verb.replace('fails', 'fail') : verb}${says} (errors: ${shiftText(lead, shift)})`;
 }

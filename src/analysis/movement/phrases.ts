@@ -298,17 +298,20 @@ const RARER = 0.5;
 
 /**
  * Does one phrase explain another? Sharing most rollouts is not enough if nearly all rollouts have the first: the
- * second must also be rarer in rollouts of the same time that lack the first.
+ * second must also be rarer in rollouts of the same time that lack the first, or one speaker began with both at once.
  */
 function explains(one: Candidate, other: Candidate, rows: readonly TextRow[]): boolean {
   let common = 0;
   for (const i of other.holders) if (one.holders.has(i)) common++;
   const union = one.holders.size + other.holders.size - common;
-  if (common >= MOSTLY * union) return true;
+  if (common >= MOSTLY * union)
+    return (one.by === other.by && beganTogether(one, other)) || isRarerWithout(one, other, rows);
   if (common < MOSTLY * other.holders.size)
     return common >= MOSTLY * one.holders.size && isRarerWithout(other, one, rows);
   return isRarerWithout(one, other, rows);
 }
+
+const beganTogether = (one: Candidate, other: Candidate): boolean => Math.abs(one.at - other.at) <= 2;
 
 /**
  * After both changes, is `other` rarer without `one`? If nearly all rollouts have `one`, or nearly none, they count as
@@ -328,6 +331,6 @@ function isRarerWithout(one: Candidate, other: Candidate, rows: readonly TextRow
       lackingBoth += Number(has);
     }
   }
-  if (lacking < MIN_ROWS || having < MIN_ROWS) return one.by === other.by || Math.abs(one.at - other.at) <= 2;
+  if (lacking < MIN_ROWS || having < MIN_ROWS) return one.by === other.by || beganTogether(one, other);
   return lackingBoth / lacking < RARER * (havingBoth / having);
 }
