@@ -12,6 +12,8 @@ export interface MessageText {
   pointer: string;
   text: string;
   isThought?: boolean;
+  /** The text of the field of which this is a piece, and where the piece begins. */
+  within?: { text: string; start: number };
 }
 
 export interface MessageCall {
@@ -99,10 +101,11 @@ export function layMessages(
     if (message.context !== undefined && message.context > 0) turn.context = message.context;
     firstCall += turn.toolCalls.length;
     turns.push(turn);
-    for (const { pointer, text } of message.texts) {
-      if (text === '' || Object.hasOwn(texts, pointer)) continue;
-      texts[pointer] = text;
-      spans.push({ field: pointer, start: 0, end: text.length, turn: index, kind: 'text', trained });
+    for (const { pointer, text, within } of message.texts) {
+      if (text === '' || (Object.hasOwn(texts, pointer) && within === undefined)) continue;
+      const start = within?.start ?? 0;
+      texts[pointer] = within?.text ?? text;
+      spans.push({ field: pointer, start, end: start + text.length, turn: index, kind: 'text', trained });
     }
   }
   pairResults(turns, messages);

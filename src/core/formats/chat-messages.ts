@@ -1,12 +1,13 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { Context } from '../rollout/rollout.ts';
 import { anyMessages, isForeign } from './any-message.ts';
 import { withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
+import { condensedContexts, isReasoningItem, layClineCalls, layCondensed, thoughtsBefore } from './cline.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage, roleOfMessage } from './openai-message.ts';
+import { taggedResults } from './tagged-results.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
 import { layXmlCalls } from './xml-calls.ts';
 
@@ -31,6 +32,7 @@ function chatList(value: JsonValue | undefined): JsonObject[] {
 
 /** One message of OpenAI's or ShareGPT's shape. */
 export const isChatMessage = (one: JsonObject): boolean =>
+  isReasoningItem(one) ||
   (typeof one.role === 'string' &&
     (one.content !== undefined || one.tool_calls !== undefined || one.text !== undefined || one.parts !== undefined)) ||
   (typeof one.from === 'string' && one.value !== undefined);
@@ -74,21 +76,29 @@ export const chatMessages: Format = {
     const isReplyAlone = field === 'chosen' && own[0]?.role === 'assistant';
     const first = isReplyAlone && typeof record.prompt === 'string' ? [record.prompt] : [];
     const asked = isReplyAlone && Array.isArray(record.prompt) ? chatList(record.prompt) : [];
+    const thoughts = thoughtsBefore(own, `/${field}`);
+    const laid = layCondensed(own, (message, at) => {
+      if (isReasoningItem(message)) return [];
+      const trained = trainedBy(message);
+      const found = (isForeign(message) ? anyMessages : withResults)(message, `/${field}/${at}`);
+      return found.map((one, i) => {
+        if (one.role !== 'assistant') return one;
+        const texts = i === 0 ? [...(thoughts.get(message) ?? []), ...one.texts] : one.texts;
+        return { ...one, texts, ...(trained === null ? {} : { trained }) };
+      });
+    });
+    const said = layClineCalls(laid);
     const messages: FoundMessage[] = [
       ...(typeof record.system === 'string' && record.system !== ''
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
         : []),
       ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
       ...asked.map((message, at) => given(chatMessage(message, `/prompt/${at}`))),
-      ...own.flatMap((message, at) => {
-        const trained = trainedBy(message);
-        const found = (isForeign(message) ? anyMessages : withResults)(message, `/${field}/${at}`);
-        return trained === null ? found : found.map((one) => (one.role === 'assistant' ? { ...one, trained } : one));
-      }),
+      ...said.flatMap((message, at) => taggedResults(message, said[at - 1])),
     ];
     layXmlCalls(messages);
     const hasMask = own.some((message) => trainedBy(message) !== null);
-    const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
+    const contexts = condensedContexts(messages);
     const rejected = field === 'chosen' ? chatList(record.rejected) : [];
     if (rejected.length > 0) {
       let shared = 0;
@@ -101,7 +111,7 @@ export const chatMessages: Format = {
       for (const [at, message] of rejected.entries())
         if (at >= shared) {
           const one = chatMessage(message, `/rejected/${at}`);
-          messages.push({ ...one, context: 1, trained: one.role === 'assistant' ? null : false });
+          messages.push({ ...one, context: contexts.length - 1, trained: one.role === 'assistant' ? null : false });
         }
     }
     const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
