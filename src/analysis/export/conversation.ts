@@ -4,7 +4,8 @@ import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { CUT_ENDS } from '../../core/rollout/ended.ts';
 import { type GroupKey, groupKeyOf } from '../../core/rollout/group-key.ts';
-import type { Rollout, RolloutTokens, Turn } from '../../core/rollout/rollout.ts';
+import type { Rollout, RolloutTokens, ToolCall, Turn } from '../../core/rollout/rollout.ts';
+import { argumentsText } from './arguments-text.ts';
 import type { ExportMessage } from './message.ts';
 import { type RecordedMessage, recordedMessages } from './recorded-messages.ts';
 
@@ -28,8 +29,10 @@ export interface ExportConversation {
   response: number;
   /** Tools that the record lists separately from the text; null if only the system text shows them. */
   tools: JsonValue[] | null;
-  /** The messages come from the record and were not cut from its text, or their calls are not in it. */
+  /** Every message has parts from the record beside its text. */
   isRecorded: boolean;
+  /** The texts of its messages hold all of it: no tools, calls or reasoning are recorded apart from them. */
+  isTextWhole: boolean;
   tokens: RolloutTokens | null;
   /** The model did not write the end of its last turn. */
   isCut: boolean;
@@ -56,7 +59,14 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
   const isUnsure = turns.some(({ trained, confidence }) => trained === null || confidence === 'unknown');
   const isSplit = (rollout.tokens?.mask.length ?? 0) > 0 && lossMask?.source === 'unknown';
   const response = turns.findIndex(({ index }) => index >= rollout.responseTurn);
-  const messages = turns.map((turn, at) => exportMessage(turn, recorded?.[at] ?? null, turns));
+  const apart = new Set(rollout.reading === undefined ? turns.filter(hasPartsApart) : []);
+  const messages = turns.map((turn, at) => exportMessage(turn, recorded?.[at] ?? null, turns, apart));
+  const tools =
+    rollout.reading === undefined && rollout.toolSchemas.length > 0
+      ? rollout.toolSchemas.map(wrappedTool)
+      : recorded !== null && Array.isArray(extras.tools)
+        ? extras.tools
+        : null;
   const id = extras.id ?? extras.instance_id ?? row.locator;
   return {
     id: typeof id === 'object' ? row.locator : id,
@@ -72,24 +82,41 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     dataSource: textOrNull(extras.data_source),
     messages,
     response: response < 0 ? messages.length : response,
-    tools: recorded !== null && Array.isArray(extras.tools) ? extras.tools : null,
-    isRecorded: recorded !== null || turns.some(hasCallsApart),
+    tools,
+    isRecorded: recorded !== null,
+    isTextWhole: recorded !== null || (tools === null && apart.size === 0),
     tokens: withIds(rollout.tokens),
     isCut: isCut(rollout, turns),
     isInferred:
       !isSplit && (lossMask === null || lossMask.source === 'inferred' || lossMask.source === 'unknown' || isUnsure),
     isSplit,
     contexts: (rollout.contexts ?? []).filter(({ kind }) => kind !== 'main').length,
-    hasPictures: /<\|(?:image_pad|vision_start|image)\|>|"type": ?"image(?:_url)?"/.test(row.raw),
+    hasPictures: PICTURE.test(row.raw),
     status: rollout.status,
     license: textOrNull(extras.license ?? extras.licence),
     edit: null,
   };
 }
 
-/** Its text alone would lose them. */
+/** Markers of pictures in text, and the blocks of messages that hold pictures, videos and sounds. */
+const PICTURE =
+  /<\|(?:image_pad|vision_start|image)\|>|"type": ?"(?:input_)?(?:image|video|audio)(?:_url)?"|"inline_?[dD]ata":/;
+
 const hasCallsApart = ({ toolCalls, parts }: Turn): boolean =>
   toolCalls.length > parts.filter(({ kind }) => kind === 'call').length;
+
+/** Its text alone would lose them. */
+const hasPartsApart = (turn: Turn): boolean => hasCallsApart(turn) || turn.parts.some(({ apart }) => apart);
+
+/** A schema in OpenAI's wrapper, which chat templates expect. */
+function wrappedTool(tool: JsonValue): JsonValue {
+  if (!isJsonObject(tool) || tool.function !== undefined || typeof tool.name !== 'string') return tool;
+  const { name, description, input_schema: schema, parameters = schema } = tool;
+  return {
+    type: 'function',
+    function: { name, ...(description === undefined ? {} : { description }), parameters: parameters ?? {} },
+  };
+}
 
 /** Masks are recorded without ids too: a placeholder stands for each then. */
 const withIds = (tokens: RolloutTokens | undefined): RolloutTokens | null =>
@@ -117,46 +144,65 @@ function isCut({ ended, extras, spans, texts }: Rollout, turns: readonly Turn[])
   return closed.size > 0 && !closed.has(last.index);
 }
 
-function exportMessage(turn: Turn, recorded: RecordedMessage | null, turns: readonly Turn[]): ExportMessage {
+function exportMessage(
+  turn: Turn,
+  recorded: RecordedMessage | null,
+  turns: readonly Turn[],
+  apart: ReadonlySet<Turn>,
+): ExportMessage {
   const { role, text, trained } = turn;
-  if (recorded !== null) return { role, text, trained, ...recorded };
+  if (recorded !== null) return { role, text, trained, isApart: false, ...recorded };
   const part = (kind: 'text' | 'think'): string =>
     turn.parts
       .filter((one) => one.kind === kind)
       .map(({ start, end }) => text.slice(start, end))
       .join('');
   const think = part('think').replace(/^\s*<think>\n?|\n?<\/think>\s*$/g, '');
-  const calls = turn.toolCalls.map((call) => ({
+  // Calls that its content shows would come twice.
+  const called = apart.has(turn) && !hasCallsApart(turn) ? [] : turn.toolCalls;
+  const calls = called.map((call) => ({
     id: call.id ?? `call_${call.index}`,
     name: call.name ?? '',
-    arguments: argumentsText(call.raw, call.arguments),
+    arguments: apart.has(turn) ? apartArguments(call) : shownArguments(call.raw, call.arguments),
     isJson: call.error === null && isJsonObject(call.arguments ?? undefined),
   }));
-  const asked = turns.flatMap(({ toolCalls }) => toolCalls).find(({ resultTurn }) => resultTurn === turn.index);
+  const asking = turns.find(({ toolCalls }) => toolCalls.some(({ resultTurn }) => resultTurn === turn.index));
+  const asked = asking?.toolCalls.find(({ resultTurn }) => resultTurn === turn.index);
   return {
     role,
     text,
     trained,
-    content: role === 'assistant' ? withoutTags(part('text')) : text,
-    reasoning: think === '' ? null : think,
+    content: apart.has(turn) ? apartText(turn, false) : role === 'assistant' ? withoutTags(part('text')) : text,
+    reasoning: apart.has(turn) ? apartText(turn, true) || null : think === '' ? null : think,
     calls,
     answers: role === 'tool' && asked !== undefined ? (asked.id ?? `call_${asked.index}`) : null,
     name: role === 'tool' ? (asked?.name ?? null) : null,
+    isApart: apart.has(turn) || (role === 'tool' && asking !== undefined && apart.has(asking)),
   };
 }
+
+/** The reasoning that is recorded apart, or all other text, without the line break that joins them. */
+function apartText({ text, parts }: Turn, isReasoning: boolean): string {
+  const own = parts.filter(({ apart = false }) => apart === isReasoning);
+  const joined = own.map(({ start, end }) => text.slice(start, end)).join('');
+  return (own.at(-1)?.end ?? 0) < text.length && joined.endsWith('\n') ? joined.slice(0, -1) : joined;
+}
+
+/** Arguments that were recorded as text go out as that text, valid JSON or not. */
+const apartArguments = ({ raw, arguments: value }: ToolCall): string => (raw === '' ? argumentsText(value ?? {}) : raw);
 
 /** The words between reasoning and calls; call tags without words are not content. */
 const withoutTags = (text: string): string => text.replace(/<\/?(?:tool_call|tool_calls|think)>/g, '').trim();
 
 /** The arguments as the model wrote them, if the text of the call shows them; else serialised again. */
-function argumentsText(raw: string, value: JsonValue | null): string {
+function shownArguments(raw: string, value: JsonValue | null): string {
   const at = /"(?:arguments|parameters)"\s*:\s*/.exec(raw);
   if (at !== null) {
     const text = raw.slice(at.index + at[0].length).trimEnd();
     const inner = text.endsWith('}') ? text.slice(0, -1).trimEnd() : text;
     if (isJsonText(inner)) return inner;
   }
-  return value === null ? raw.trim() : printJson(value);
+  return value === null ? raw.trim() : argumentsText(value);
 }
 
 function isJsonText(text: string): boolean {

@@ -65,6 +65,29 @@ export const LIMITS = {
     says: 'a rollout with several calls in one turn',
     holds: ({ messages }) => messages.some(({ calls }) => calls.length > 1),
   },
+  apart: {
+    says: 'a rollout whose tools, calls or reasoning are recorded apart from its text: this format holds only text',
+    holds: ({ isTextWhole }) => !isTextWhole,
+  },
+  prompt_apart: {
+    says: 'a prompt whose tools, calls or reasoning are recorded apart from its text: this format holds only text',
+    holds: ({ isTextWhole, tools, messages, response: at }) =>
+      !isTextWhole && (tools !== null || messages.slice(0, at).some(({ isApart }) => isApart)),
+  },
+  call_words: {
+    says: 'a rollout with words beside a call, which this format drops',
+    holds: ({ messages }) => messages.some(({ calls, content }) => calls.length > 0 && content.trim() !== ''),
+  },
+  order: {
+    says: 'a rollout whose replies do not take turns with questions and results, one by one: its loader skips it',
+    holds: ({ messages }) => {
+      const turns = messages[0]?.role === 'system' ? messages.slice(1) : messages;
+      return (
+        turns.length % 2 === 1 ||
+        turns.some(({ role }, at) => (at % 2 === 0 ? role !== 'user' && role !== 'tool' : role !== 'assistant'))
+      );
+    },
+  },
   no_ids: {
     says: 'a rollout without recorded token ids',
     holds: ({ tokens }) => tokens === null || tokens.promptIds === null,

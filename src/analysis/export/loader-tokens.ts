@@ -4,7 +4,7 @@ import type { ExportConversation } from './conversation.ts';
 import type { ExportRow } from './format.ts';
 import type { LoaderRule } from './loader-rule.ts';
 import type { LoaderTemplate } from './loader-template.ts';
-import { exportMessages, plainMessage } from './openai-messages.ts';
+import { exportMessages } from './openai-messages.ts';
 
 export interface LoadedTokens {
   ids: number[];
@@ -37,8 +37,8 @@ export class LoaderTokens {
   load(conversation: ExportConversation): LoadedTokens {
     const { messages, response, tools } = conversation;
     const { isText, renders } = this.rule;
-    const rows = isText ? messages.map(plainMessage) : exportMessages(conversation, messages);
-    const listed = isText ? null : tools;
+    const rows = exportMessages(isText ? { isRecorded: false } : conversation, messages);
+    const listed = isText && conversation.isTextWhole ? null : tools;
     switch (renders) {
       case 'prompt':
         return { ids: this.#ids(rows.slice(0, response), listed, true), mask: [], messages: [] };

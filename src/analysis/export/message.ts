@@ -21,5 +21,7 @@ export interface ExportMessage {
   answers: string | null;
   /** The tool that gave a result. */
   name: string | null;
+  /** Its calls or its reasoning are recorded apart from its text, or it answers such a call: its parts are the record. */
+  isApart: boolean;
   trained: Trained;
 }

@@ -32,8 +32,13 @@ export const plainMessage = ({ role, text }: ExportMessage): ExportRow => ({ rol
  * The messages of a conversation for loaders that render a chat template. Recorded messages go out with their parts.
  * Messages cut from text each go out as that text, because a template might write the parts differently.
  */
-export const exportMessages = ({ isRecorded }: ExportConversation, messages: readonly ExportMessage[]): ExportRow[] =>
-  messages.map((message) => (isRecorded ? structuredMessage(message, { reasoning: true }) : plainMessage(message)));
+export const exportMessages = (
+  { isRecorded }: Pick<ExportConversation, 'isRecorded'>,
+  messages: readonly ExportMessage[],
+): ExportRow[] =>
+  messages.map((message) =>
+    isRecorded || message.isApart ? structuredMessage(message, { reasoning: true }) : plainMessage(message),
+  );
 
 /**
  * The schemas as one JSON string: in a column of objects every tool would get the parameters of all others as null. Every

@@ -1,6 +1,6 @@
-import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import type { Turn } from '../../core/rollout/rollout.ts';
+import { argumentsText } from './arguments-text.ts';
 import type { ExportMessage } from './message.ts';
 
 export type RecordedMessage = Pick<ExportMessage, 'content' | 'reasoning' | 'calls' | 'answers' | 'name'>;
@@ -47,7 +47,7 @@ function readCall(value: JsonValue): ExportMessage['calls'][number] | null {
   const call = isJsonObject(value.function) ? value.function : value;
   if (typeof call.name !== 'string') return null;
   const args = call.arguments ?? {};
-  const text = typeof args === 'string' ? args : printJson(args);
+  const text = typeof args === 'string' ? args : argumentsText(args);
   return {
     id: typeof value.id === 'string' ? value.id : null,
     name: call.name,

@@ -113,7 +113,9 @@ export class TokenCheck {
 
   /** The first id of the response that spells other text than the record. */
   #foreignId({ messages, response }: ExportConversation, { promptIds, responseIds }: RolloutTokens): string | null {
-    const text = messages[response]?.text.trim() ?? '';
+    const first = messages[response];
+    // The text of parts that are recorded apart is joined by the reader.
+    const text = (first?.isApart ? first.content : (first?.text ?? '')).trim();
     const pieces = this.#tokenizer.pieces(responseIds);
     const decoded = pieces.join('');
     if (decoded.includes(text) || text.includes(decoded.trim())) return null;

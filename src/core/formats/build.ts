@@ -249,7 +249,7 @@ function thoughtParts(pieces: readonly MessageText[], head: number): Part[] {
   for (const { text, isThought } of pieces) {
     if (at >= head) break;
     const end = Math.min(head, at + text.length + 1);
-    parts.push({ kind: isThought ? 'think' : 'text', start: at, end });
+    parts.push(isThought ? { kind: 'think', start: at, end, apart: true } : { kind: 'text', start: at, end });
     at = end;
   }
   return parts;

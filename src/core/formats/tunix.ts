@@ -190,7 +190,7 @@ function addThought(turn: Turn, thought: string): void {
     part.start += head.length;
     part.end += head.length;
   }
-  turn.parts.unshift({ kind: 'think', start: 0, end: head.length });
+  turn.parts.unshift({ kind: 'think', start: 0, end: head.length, apart: true });
 }
 
 const HELD = new Set('steps reward status conversation_text trajectory_reward step'.split(' '));

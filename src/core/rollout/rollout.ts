@@ -37,6 +37,8 @@ export interface Part {
   call?: number;
   /** Unclosed reasoning: it extends to the end of the turn, or to a call. */
   open?: true;
+  /** Reasoning that the record keeps in a place of its own; a line break in its text joins it to what follows. */
+  apart?: true;
 }
 
 export interface ToolCall {

@@ -4,6 +4,7 @@ import type { AnswerPair } from '../../analysis/export/format.ts';
 import { type Candidate, type PairOptions, type PairPlan, pairOf, pairsInGroup } from '../../analysis/export/pairs.ts';
 import { partsBy } from '../../analysis/groups.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
+import { printJson } from '../../core/json/print.ts';
 import { type GroupKey, settleGroups } from '../../core/rollout/group-key.ts';
 import { branchesOf } from '../../replay/branches.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
@@ -48,7 +49,8 @@ const candidate = (one: ExportConversation, score: number, rule: PairOptions['ru
   const reply = one.messages.slice(one.response);
   return {
     locator: one.locator,
-    prompt: one.prompt,
+    // The same words with other tools are another prompt.
+    prompt: one.tools === null ? one.prompt : hashOf(one.prompt + printJson(one.tools)),
     score,
     chars: reply.reduce((sum, { text }) => sum + text.length, 0),
     answer: hashOf(reply.map(({ role, text }) => `${role}\n${text}`).join('\n\n')),

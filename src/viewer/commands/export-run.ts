@@ -14,6 +14,7 @@ import { EXPORT_FORMATS } from '../../analysis/export/registry.ts';
 import { parseSplit, type SplitPart, splitPart } from '../../analysis/export/split.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { errorCode } from '../../core/text/thrown.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
@@ -176,7 +177,7 @@ function comparedText(format: ExportFormat, checked: ComparedTokens | null): str
 function summary(card: { [key: string]: Printable }, paths: readonly string[], compared: readonly string[]): string {
   const left = Object.entries((card.dropped ?? {}) as Record<string, number>);
   const lines = [
-    `${card.rows} rows, ${card.prompts} prompts: ${paths.join(', ')}`,
+    `${plural(Number(card.rows), 'row')}, ${plural(Number(card.prompts), 'prompt')}: ${paths.join(', ')}`,
     ...left.map(([reason, count]) => `left out: ${count} (${reason})`),
     ...Object.entries((card.accepted ?? {}) as Record<string, { rollouts: number }>).map(
       ([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`,

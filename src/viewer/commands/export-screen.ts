@@ -133,10 +133,12 @@ export class ExportScreen {
   /** The form of a rollout that `lets` let pass, when it is read again. */
   again = (one: ExportConversation): ExportConversation => (this.#asText.has(one.locator) ? asText(one) : one);
 
-  /** Both answers of a pair in one form; null if no form gives the recorded tokens. */
+  /** Both answers of a pair in one form that loses nothing; null if no form gives the recorded tokens. */
   alike(pair: AnswerPair): AnswerPair | null {
     if (pair.better.isRecorded === pair.worse.isRecorded) return pair;
-    const [better, worse] = [asText(pair.better), asText(pair.worse)];
+    const isText = pair.better.isTextWhole && pair.worse.isTextWhole;
+    const form = isText ? asText : (one: ExportConversation) => ({ ...one, isRecorded: true });
+    const [better, worse] = [form(pair.better), form(pair.worse)];
     for (const one of [better, worse]) if (this.#difference(one) !== null) return this.#refuse('ids', one);
     return { ...pair, better, worse };
   }
@@ -162,7 +164,7 @@ export class ExportScreen {
       if (this.#tokens !== null) this.#compared[one.tokens?.promptIds == null ? 'without_ids' : 'rollouts']++;
       return one;
     }
-    if (one.isRecorded && other.kind !== 'tokenizer' && this.#difference(asText(one)) === null) {
+    if (one.isRecorded && one.isTextWhole && other.kind !== 'tokenizer' && this.#difference(asText(one)) === null) {
       this.#asText.add(one.locator);
       this.#compared.rollouts++;
       this.#compared.as_text++;

@@ -10,7 +10,7 @@ export const toLlamaFactory: RolloutFormat = {
   about: "LLaMA-Factory ShareGPT: trains the model's turns; writes tools by its own prompt",
   takes: 'rollouts',
   file: 'json',
-  limits: [...SFT_LIMITS, 'broken_calls', 'parallel_calls'],
+  limits: [...SFT_LIMITS, 'broken_calls', 'parallel_calls', 'call_words', 'order'],
   tokens: null,
   row: (one) => {
     const [first] = one.messages;

@@ -1,8 +1,14 @@
+import { printJson } from '../../../core/json/print.ts';
+import type { ExportConversation } from '../conversation.ts';
 import type { RolloutFormat } from '../format.ts';
 import { exportMessages } from '../openai-messages.ts';
 import { recordedIds } from '../recorded-ids.ts';
 
-const STATUS: Readonly<Record<string, string>> = { true: 'truncated', false: 'completed' };
+/** The values of slime's Sample.Status. */
+const STATUSES: readonly (string | null)[] = ['pending', 'completed', 'truncated', 'aborted', 'failed'];
+
+const statusOf = ({ status, isCut }: ExportConversation): string =>
+  status !== null && STATUSES.includes(status) ? status : isCut ? 'truncated' : 'completed';
 
 /** slime's --load-debug-rollout-data (slime 624b824a8): a torch file of samples, with ids, mask, log probabilities and reward as recorded. */
 export const toSlime: RolloutFormat = {
@@ -23,11 +29,12 @@ export const toSlime: RolloutFormat = {
         .map(({ text }) => text)
         .join('\n'),
       response_length: response.length,
-      label: typeof one.groundTruth === 'string' ? one.groundTruth : null,
+      label:
+        typeof one.groundTruth === 'string' || one.groundTruth == null ? one.groundTruth : printJson(one.groundTruth),
       reward: one.score,
       loss_mask: mask,
       ...(logprobs === null ? {} : { rollout_log_probs: logprobs }),
-      status: STATUS[String(one.isCut)] ?? 'completed',
+      status: statusOf(one),
       metadata: { locator: one.locator, source: one.source, id: one.id },
     };
   },

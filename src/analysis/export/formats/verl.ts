@@ -1,7 +1,7 @@
 import { printJson } from '../../../core/json/print.ts';
 import type { PromptFormat, RolloutFormat } from '../format.ts';
 import { SFT_LIMITS } from '../format.ts';
-import { plainMessage } from '../openai-messages.ts';
+import { exportMessages, plainMessage } from '../openai-messages.ts';
 
 /**
  * verl's MultiTurnSFTDataset (verl b178a3cd5, utils/dataset/multiturn_sft_dataset.py). Each turn goes out as its exact text: the class
@@ -12,7 +12,7 @@ export const toVerl: RolloutFormat = {
   about: "verl multi-turn SFT parquet: trains the model's turns and the line break behind each end token",
   takes: 'rollouts',
   file: 'parquet',
-  limits: SFT_LIMITS,
+  limits: [...SFT_LIMITS, 'apart'],
   tokens: { renders: 'each', trains: 'messages', isText: true },
   columns: [
     { name: 'id', type: 'text' },
@@ -30,7 +30,7 @@ export const toVerlRl: PromptFormat = {
   about: 'verl RL parquet: prompts with ground truth and pass rate',
   takes: 'prompts',
   file: 'parquet',
-  limits: ['contexts', 'pictures', 'no_truth'],
+  limits: ['contexts', 'pictures', 'no_truth', 'prompt_apart'],
   tokens: { renders: 'prompt', trains: null, isText: true },
   columns: [
     { name: 'data_source', type: 'text' },
@@ -62,7 +62,8 @@ export const toPrompts: PromptFormat = {
   limits: ['contexts', 'pictures'],
   tokens: { renders: 'prompt', trains: null, isText: true },
   row: ({ conversation, scores }) => ({
-    prompt: conversation.messages.slice(0, conversation.response).map(plainMessage),
+    prompt: exportMessages({ isRecorded: false }, conversation.messages.slice(0, conversation.response)),
+    ...(conversation.isTextWhole ? {} : { tools: conversation.tools }),
     ...(conversation.groundTruth === undefined ? {} : { ground_truth: conversation.groundTruth }),
     ...(conversation.dataSource === null ? {} : { data_source: conversation.dataSource }),
     pass_rate: passRate(scores),
