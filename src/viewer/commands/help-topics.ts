@@ -76,7 +76,10 @@ export function topicText(name: string): string | null {
 
 const pageTitle = (path: string): string => /^# (.*)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? '';
 
-/** A page of docs/ for a terminal: without comments and pictures; links keep their words, tables lose their rules. */
+/**
+ * A page of docs/ for a terminal: without comments and pictures; links keep their words, tables lose their rules, and what a cell lists is a
+ * line each.
+ */
 export function plainPage(markdown: string): string {
   return markdown
     .replace(/<!--.*?-->\n?/gs, '')
@@ -84,7 +87,15 @@ export function plainPage(markdown: string): string {
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^\|(?:-+\|)+\n/gm, '')
     .replace(/^\| \|.*\|\n/gm, '')
-    .replace(/^\| (.*) \|$/gm, (_, cells: string) => `  ${cells.replaceAll(' | ', '   ').replaceAll('\\|', '|')}`)
+    .replace(
+      /^\| (.*) \|$/gm,
+      (_, cells: string) =>
+        `  ${cells
+          .replace(/ \| (?=.* · )/, '\n    ')
+          .replaceAll(' · ', '\n    ')
+          .replaceAll(' | ', '   ')
+          .replaceAll('\\|', '|')}`,
+    )
     .replace(/\*\*([^*]+)\*\*/g, '$1')
     .replace(/^```\w*\n/gm, '');
 }

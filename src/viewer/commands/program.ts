@@ -3,7 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { sanitise } from '../../core/text/sanitise.ts';
 import { VERBS } from './commands.ts';
 import { SHORT_HELP, topicText, topicTitles } from './help-topics.ts';
-import { mistyped } from './mistyped.ts';
+import { mistyped, unknownTopic } from './mistyped.ts';
 import { beQuiet, endOnClosedPipe, print, say, USAGE } from './output.ts';
 import { bringRemotePaths, closeMirrors } from './remote-paths.ts';
 import { viewOptions } from './view-options.ts';
@@ -18,7 +18,13 @@ export async function runProgram(args: readonly string[]): Promise<void> {
       await print(text);
       return;
     }
-    args = words![0] === 'flags' ? ['--help'] : [...words!, '--help'];
+    const [topic = ''] = words!;
+    if (topic !== 'flags' && VERBS[topic] === undefined) {
+      say(unknownTopic(topic, [...topicTitles().map(([name]) => name), ...Object.keys(VERBS)]));
+      process.exitCode = USAGE;
+      return;
+    }
+    args = topic === 'flags' ? ['--help'] : [topic, '--help'];
   }
   const names = Object.keys(VERBS);
   const [first] = args;
@@ -56,20 +62,26 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The page of a topic, or the list of commands and topics; null for a command without a page, which lists its flags. */
+/** The page of a topic, or the lists of commands and topics; null for a command without a page, which lists its flags. */
 async function helpText([topic]: readonly string[]): Promise<string | null> {
-  if (topic !== undefined) {
-    const page = topicText(topic);
-    return page === null || VERBS[topic] === undefined ? page : `${page}\nEvery flag: rollout-viewer ${topic} --help\n`;
-  }
-  const commands = await Promise.all(Object.values(VERBS).map((load) => load()));
-  const lines = (rows: readonly (readonly [string, string])[]) =>
-    rows.map(([name, says]) => `  ${name.padEnd(16)} ${says}\n`).join('');
-  return `Commands (help COMMAND lists its flags):
-${lines(commands.map((command) => [command.name(), command.description()] as const))}
-Topics (help TOPIC):
-${lines(topicTitles())}  flags            all flags of the screen
+  if (topic === undefined || topic === 'help') return `${await commandList()}\n${topicList()}`;
+  if (topic === 'commands') return commandList();
+  if (topic === 'topics') return topicList();
+  const page = topicText(topic);
+  return page === null || VERBS[topic] === undefined ? page : `${page}\nEvery flag: rollout-viewer ${topic} --help\n`;
+}
+
+const listed = (rows: readonly (readonly [string, string])[]) =>
+  rows.map(([name, says]) => `  ${name.padEnd(18)} ${says}\n`).join('');
+
+const topicList = (): string => `Topics (help TOPIC):
+${listed(topicTitles())}  flags              all flags of the screen
 `;
+
+async function commandList(): Promise<string> {
+  const commands = await Promise.all(Object.values(VERBS).map((load) => load()));
+  return `Commands (help COMMAND lists its flags):
+${listed(commands.map((command) => [command.name(), command.description()] as const))}`;
 }
 
 /** Only the requested command; all of them if they are to be listed. */

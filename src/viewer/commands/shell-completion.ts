@@ -1,5 +1,5 @@
 import { scriptWord } from '../../core/text/shell-quote.ts';
-import type { CommandEntry, FlagEntry } from './command-tree.ts';
+import type { CommandEntry, FlagEntry, FlagValue } from './command-tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -10,30 +10,30 @@ export function completionScript(shell: Shell, commands: readonly CommandEntry[]
 }
 
 const namedCommands = (commands: readonly CommandEntry[]): CommandEntry[] => commands.filter(({ name }) => name !== '');
-const isWords = (value: FlagEntry['value']): value is readonly string[] => typeof value !== 'string';
 
-/** Bash breaks words at colons, so it is offered values up to their colon. */
+/** The last word of an expression follows the last of these characters. */
+const BETWEEN_WORDS = '[^A-Za-z0-9_.:]';
+
 function bashScript(commands: readonly CommandEntry[]): string {
   const names = namedCommands(commands).map(({ name }) => name);
-  const flagCases = commands.map(
-    ({ name, flags }) =>
-      `    ${name === '' ? '*' : name}) flags=${scriptWord(flags.flatMap((flag) => flag.names).join(' '))} ;;`,
-  );
   // The cases of commands must precede the one without a command, which matches everything.
-  flagCases.push(flagCases.shift()!);
-  const values = new Map<string, string>();
-  for (const { flags } of commands) {
-    for (const { names: aliases, value } of flags) {
-      if (value === 'none') continue;
-      const words = isWords(value) ? [...new Set(value.map((word) => word.replace(/:.*/, ':')))].join(' ') : '';
-      const answer =
-        value === 'path'
-          ? 'COMPREPLY=($(compgen -f -- "$cur"))'
-          : `COMPREPLY=($(compgen -W ${scriptWord(words)} -- "$cur"))`;
-      for (const flag of aliases) values.set(flag, `    ${flag}) ${answer}; return ;;`);
-    }
-  }
+  const inOrder = [...namedCommands(commands), ...commands.filter(({ name }) => name === '')];
+  const flagCases = inOrder.map(
+    ({ name, flags }) => `    ${name || '*'}) flags=${scriptWord(flags.flatMap((flag) => flag.names).join(' '))} ;;`,
+  );
+  const wordCases = namedCommands(commands)
+    .filter(({ words }) => words.length > 0)
+    .map(
+      ({ name, words }) => `    ${name}) COMPREPLY=($(compgen -W ${scriptWord(words.join(' '))} -- "$cur")); return ;;`,
+    );
   return `# rollout-viewer completion bash
+# The names that may follow in an expression, each behind what is typed already.
+_rollout_viewer_expression() {
+  local last=\${2##*${BETWEEN_WORDS}}
+  local before=\${2%"$last"} word
+  compopt -o nospace 2>/dev/null
+  for word in $(compgen -W "$1" -- "$last"); do COMPREPLY+=("$before$word"); done
+}
 _rollout_viewer() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= flags= word
   COMPREPLY=()
@@ -42,8 +42,8 @@ _rollout_viewer() {
     ${names.join('|')}) command=$word; break ;;
     esac
   done
-  case $prev in
-${[...values.values()].join('\n')}
+  case "$command $prev" in
+${bashValues(inOrder).join('\n')}
   esac
   if [[ $cur == -* ]]; then
     case $command in
@@ -52,6 +52,11 @@ ${flagCases.join('\n')}
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
     return
   fi
+  if [[ $prev == "$command" ]]; then
+    case $command in
+${wordCases.join('\n')}
+    esac
+  fi
   COMPREPLY=($(compgen -f -- "$cur"))
   if ((COMP_CWORD == 1)); then COMPREPLY+=($(compgen -W ${scriptWord(names.join(' '))} -- "$cur")); fi
 }
@@ -59,25 +64,62 @@ complete -o filenames -F _rollout_viewer rollout-viewer
 `;
 }
 
+/** A case for each answer, with the commands and flags that share it. A flag with one answer everywhere is named without a command. */
+function bashValues(commands: readonly CommandEntry[]): string[] {
+  const cases = commands.flatMap(({ name, flags }) =>
+    flags
+      .filter(({ value }) => value !== 'none')
+      .flatMap(({ names, value }) => names.map((flag) => ({ name, flag, answer: bashAnswer(value) }))),
+  );
+  const isShared = (flag: string) =>
+    new Set(cases.filter((one) => one.flag === flag).map(({ answer }) => answer)).size === 1;
+  const shared = new Map([...new Set(cases.map(({ flag }) => flag))].map((flag) => [flag, isShared(flag)]));
+  const isGeneral = ({ name, flag }: BashCase) => name === '' || shared.get(flag) === true;
+  // What a command means by a flag precedes what the program means by it.
+  const [own, general] = [cases.filter((one) => !isGeneral(one)), cases.filter(isGeneral)];
+  return [...byAnswer(own, ({ name, flag }) => `'${name} ${flag}'`), ...byAnswer(general, ({ flag }) => `*' ${flag}'`)];
+}
+
+interface BashCase {
+  name: string;
+  flag: string;
+  answer: string;
+}
+
+function byAnswer(cases: readonly BashCase[], pattern: (one: BashCase) => string): string[] {
+  const patterns = new Map<string, Set<string>>();
+  for (const one of cases) patterns.set(one.answer, (patterns.get(one.answer) ?? new Set()).add(pattern(one)));
+  return [...patterns].map(([answer, those]) => `    ${[...those].join('|')}) ${answer}; return ;;`);
+}
+
+function bashAnswer(value: FlagValue): string {
+  if (typeof value === 'string') return 'COMPREPLY=()';
+  // Bash breaks words at colons, so it is offered values up to their colon; within quotes it breaks none.
+  const upToColon = (word: string) => word.replace(/:.*/, ':');
+  const words = scriptWord([...new Set(value.isExpression ? value.words : value.words.map(upToColon))].join(' '));
+  if (value.isExpression) return `_rollout_viewer_expression ${words} "$2"`;
+  return `COMPREPLY=($(compgen ${value.hasPaths ? '-f ' : ''}-W ${words} -- "$cur"))`;
+}
+
 function zshScript(commands: readonly CommandEntry[]): string {
   const inBrackets = (text: string): string => text.replace(/[[\]\\:]/g, '\\$&');
   const specs = ({ names, help, value }: FlagEntry): string[] =>
-    names.map((flag) => {
-      const action = isWords(value)
-        ? `:value:(${value.map((word) => word.replaceAll(':', '\\:')).join(' ')})`
-        : value === 'path'
-          ? ':path:_files'
-          : value === 'text'
-            ? ':value: '
-            : '';
-      return scriptWord(`*${flag}[${inBrackets(help)}]${action}`);
-    });
-  const argumentsOf = ({ flags }: CommandEntry): string =>
-    ['_arguments -S', ...flags.flatMap(specs), scriptWord('*:path:_files')].join(' \\\n        ');
+    names.map((flag) => scriptWord(`*${flag}[${inBrackets(help)}]${zshAction(value)}`));
+  const argumentsOf = ({ flags, words }: CommandEntry): string =>
+    [
+      '_arguments -S',
+      ...flags.flatMap(specs),
+      scriptWord(words.length === 0 ? '*:path:_files' : `:word:(${words.join(' ')})`),
+    ].join(' \\\n        ');
   const described = namedCommands(commands).map(({ name, description }) =>
     scriptWord(`${name}:${description.replaceAll(':', '\\:')}`),
   );
   return `#compdef rollout-viewer
+# The names that may follow in an expression, each behind what is typed already.
+_rollout_viewer_expression() {
+  compset -P '*${BETWEEN_WORDS}'
+  compadd "$expl[@]" -S '' -- "$@"
+}
 _rollout_viewer() {
   local -a commands
   commands=(${described.join('\n    ')})
@@ -98,30 +140,50 @@ if [[ \${funcstack[1]} == _rollout_viewer ]]; then _rollout_viewer "$@"; else co
 `;
 }
 
+function zshAction(value: FlagValue): string {
+  if (value === 'none') return '';
+  if (value === 'text') return ':value: ';
+  const words = value.words.map((word) => word.replaceAll(':', '\\:')).join(' ');
+  if (value.isExpression) return `:value: _rollout_viewer_expression ${words}`;
+  if (value.hasPaths) return words === '' ? ':path:_files' : `:value:{ compadd -- ${words}; _files }`;
+  return `:value:(${words})`;
+}
+
 function fishScript(commands: readonly CommandEntry[]): string {
   const names = namedCommands(commands)
     .map(({ name }) => name)
     .join(' ');
-  const lines = ['# rollout-viewer completion fish'];
-  for (const { name, description, flags } of commands) {
+  const lines = [
+    '# rollout-viewer completion fish',
+    '# The names that may follow in an expression, each behind what is typed already.',
+    'function __rollout_viewer_expression',
+    `  set -l typed (string replace -r '^["\\']' '' -- (commandline -ct))`,
+    `  set -l before (string replace -r '[A-Za-z0-9_.:]*$' '' -- $typed)`,
+    '  for word in $argv; echo "$before$word"; end',
+    'end',
+  ];
+  for (const { name, description, flags, words } of commands) {
     const when = name === '' ? `not __fish_seen_subcommand_from ${names}` : `__fish_seen_subcommand_from ${name}`;
     if (name !== '')
       lines.push(
         `complete -c rollout-viewer -n ${scriptWord(`__fish_is_first_arg`)} -a ${name} -d ${scriptWord(description)}`,
       );
     for (const { names: aliases, help, value } of flags) {
-      const words = aliases.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-      const takes = isWords(value)
-        ? `-x -a ${scriptWord(value.join(' '))}`
-        : value === 'none'
-          ? ''
-          : value === 'path'
-            ? '-r -F'
-            : '-x';
+      const options = aliases.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
       lines.push(
-        `complete -c rollout-viewer -n ${scriptWord(when)} ${words.join(' ')} ${takes} -d ${scriptWord(help)}`,
+        `complete -c rollout-viewer -n ${scriptWord(when)} ${options.join(' ')} ${fishValue(value)} -d ${scriptWord(help)}`,
       );
     }
+    if (words.length > 0)
+      lines.push(`complete -c rollout-viewer -n ${scriptWord(when)} -f -a ${scriptWord(words.join(' '))}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+function fishValue(value: FlagValue): string {
+  if (value === 'none') return '';
+  if (value === 'text') return '-x';
+  const words = value.words.join(' ');
+  if (value.isExpression) return `-x -a ${scriptWord(`(__rollout_viewer_expression ${words})`)}`;
+  return `${value.hasPaths ? '-r -F' : '-x'}${words === '' ? '' : ` -a ${scriptWord(words)}`}`;
 }

@@ -24,8 +24,11 @@ interface WorkerFlags {
 const ENDS: Readonly<Record<WorkerEnd, number>> = { idle: DONE, time: 4, stopped: DONE };
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
+const ENVIRONMENT =
+  "SIGTERM and SIGINT let what was begun end (a second one does not); the status is then 143 or 130. The model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY, and is sent to --model-url (ROLLOUT_VIEWER_MODEL_URL) alone, never to an address that a run names; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.";
+
 export function workerCommand(): Command {
-  return new Command('worker')
+  const command = new Command('worker')
     .description('do the work of runs that were started with --queue, on any number of machines')
     .requiredOption('--queue <where>', QUEUE_PLACES)
     .option('--concurrency <n>', 'rollouts in flight, or scores', positive, 32)
@@ -52,11 +55,11 @@ export function workerCommand(): Command {
       "the worker's state for Prometheus, on 127.0.0.1 unless a host is named",
       listening,
     )
-    .addHelpText(
-      'after',
-      "\nSIGTERM and SIGINT let what was begun end (a second one does not); the status is then 143 or 130. The model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY, and is sent to --model-url (ROLLOUT_VIEWER_MODEL_URL) alone, never to an address that a run names; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
-    )
     .action((flags: WorkerFlags) => run(() => work(flags)));
+  return command.addHelpText('after', () => {
+    const { columns = 80 } = process.stdout;
+    return `\n${command.createHelp().boxWrap(ENVIRONMENT, columns)}`;
+  });
 }
 
 /** Serves until interrupted. */

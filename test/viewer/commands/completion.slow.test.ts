@@ -24,6 +24,14 @@ const OFFERS: [string, string[], string[]][] = [
   ['rollout-viewer ls --sort sc', ['score'], ['step']],
   ['rollout-viewer ls --filter find', ['findings'], ['score']],
   ['rollout-viewer --keys v', ['vim', 'verl'], ['emacs']],
+  ['rollout-viewer fork --api g', ['generate'], ['chat']],
+  ['rollout-viewer rollout --api com', ['completions'], ['chat']],
+  ['rollout-viewer ls --format ver', ['verl'], ['trl-sft']],
+  ['rollout-viewer rescore --reward g', ['gsm8k'], ['math']],
+  ['rollout-viewer rescore --reward du', ['dump'], ['math']],
+  ['rollout-viewer help tr', ['trainers'], ['dump']],
+  ['rollout-viewer help re', ['remote', 'rescore'], ['ls']],
+  ['rollout-viewer completion f', ['fish'], ['bash']],
   ['rollout-viewer ls du', ['dump'], ['replay']],
 ];
 
@@ -34,7 +42,7 @@ describe.skipIf(!has('bash'))('bash completes', () => {
       .split(' ')
       .map((word) => `'${word}'`)
       .join(' ');
-    const script = `source completion.bash; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _rollout_viewer; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const script = `source completion.bash; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _rollout_viewer rollout-viewer "\${COMP_WORDS[COMP_CWORD]}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const found = (await execute('bash', ['-c', script], { cwd, env })).stdout.split('\n');
     expect(found).toEqual(expect.arrayContaining(offered));
     for (const word of not) expect(found).not.toContain(word);
@@ -54,15 +62,25 @@ describe.skipIf(!has('fish'))('fish completes', () => {
   });
 });
 
-describe.skipIf(!has('zsh'))('zsh completes', () => {
-  test.each([
-    ['rollout-viewer resc', 'rollout-viewer rescore'],
-    ['rollout-viewer ls --so', 'rollout-viewer ls --sort'],
-    ['rollout-viewer --keys ema', 'rollout-viewer --keys emacs'],
-    ['rollout-viewer ls du', 'rollout-viewer ls dump/'],
-  ])('%s', async (typed, completed) => {
-    const { cwd, env } = await setUp('zsh');
-    const shell = spawn('zsh', ['-f', '-i'], {
+/** What is typed, and the line that Tab makes of it. */
+const TYPED: [string, string][] = [
+  ["rollout-viewer ls --filter 'score < 0.5 && finding:answer_f", "--filter 'score < 0.5 && finding:answer_form"],
+  ['rollout-viewer ls --filter "finding:answer_f', '--filter "finding:answer_form'],
+  ['rollout-viewer resc', 'rollout-viewer rescore'],
+  ['rollout-viewer ls --so', 'rollout-viewer ls --sort'],
+  ['rollout-viewer --keys ema', 'rollout-viewer --keys emacs'],
+  ['rollout-viewer ls du', 'rollout-viewer ls dump/'],
+  ['rollout-viewer help trainer', 'rollout-viewer help trainers'],
+];
+
+const SHELLS: [string, string[], string][] = [
+  ['zsh', ['-f', '-i'], 'autoload -U compinit; compinit -u; source completion.zsh'],
+  ['bash', ['--norc', '-i'], 'source completion.bash'],
+];
+describe.each(SHELLS)('%s', (name, flags, setup) => {
+  test.skipIf(!has(name)).each(TYPED)('completes %s', async (typed, completed) => {
+    const { cwd, env } = await setUp(name);
+    const shell = spawn(name, flags, {
       cwd,
       env: { ...env, HOME: cwd, TERM: 'dumb', PS1: '' },
       cols: 200,
@@ -74,11 +92,11 @@ describe.skipIf(!has('zsh'))('zsh completes', () => {
     });
     const until = async (text: string) => {
       for (let tries = 0; !seen.includes(text); tries++) {
-        if (tries > 600) throw new Error(`zsh never wrote ${JSON.stringify(text)}: ${JSON.stringify(seen)}`);
+        if (tries > 600) throw new Error(`${name} never wrote ${JSON.stringify(text)}: ${JSON.stringify(seen)}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
-    shell.write('autoload -U compinit; compinit -u; source completion.zsh; echo rea""dy\n');
+    shell.write(`${setup}; echo rea""dy\n`);
     await until('ready');
     seen = '';
     shell.write(`${typed}\t`);

@@ -24,9 +24,9 @@ test('help prints each page of docs/, and lists them in the order of the index',
 
 test('a page of help has no Markdown left in it that hides its words', () => {
   const text = plainPage(
-    '# A\n![x](y.svg)\n\n| a | b |\n|---|---|\n| `c` | d \\| e |\n\n**f** [g](h.md)\n```yaml\ni: 1\n```\n',
+    '# A\n![x](y.svg)\n\n| a | b |\n|---|---|\n| `c` | d \\| e |\n| h | i · j |\n\n**f** [g](h.md)\n```yaml\ni: 1\n```\n',
   );
-  expect(text).toBe('# A\n  a   b\n  `c`   d | e\n\nf g\ni: 1\n');
+  expect(text).toBe('# A\n  a   b\n  `c`   d | e\n  h\n    i\n    j\n\nf g\ni: 1\n');
 });
 
 test('a topic of no page is none', () => {

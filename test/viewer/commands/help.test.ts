@@ -19,6 +19,22 @@ test('help tells of commands and topics, a topic, a command, all flags', async (
   expect((await rolloutViewer(['help', 'flags'])).stdout).toContain('--keys <preset>');
 });
 
+test('help lists topics or commands alone, and names the topic that a slip is nearest to', async () => {
+  expect((await rolloutViewer(['help', 'topics'])).stdout).toMatch(/^Topics[\s\S]* {2}flags /);
+  expect((await rolloutViewer(['help', 'commands'])).stdout).toMatch(/^Commands(?![\s\S]*Topics)/);
+  expect((await rolloutViewer(['help', 'keys'])).stdout).toMatch(/^ {2}Move\n {4}`l` `h` next, previous turn\n/m);
+  const slip = await rolloutViewer(['help', 'filtres']);
+  expect([slip.code, slip.stderr]).toEqual([2, expect.stringContaining('did you mean `rollout-viewer help filters`?')]);
+});
+
+test('no line of the help of a command is wider than a terminal', async () => {
+  for (const command of ['worker', 'mcp'])
+    for (const line of (await rolloutViewer([command, '--help'])).stdout.split('\n')) {
+      expect(line.length, line).toBeLessThanOrEqual(80);
+      expect(line).not.toContain('\\n');
+    }
+});
+
 test('help whose reader has seen enough is no error', async () => {
   const { stderr } = await execute('sh', ['-c', `${process.execPath} ${bin} rollout --help | true`]);
   expect(stderr).toBe('');
