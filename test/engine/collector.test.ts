@@ -254,6 +254,27 @@ describe('collecting', () => {
     expect(await shown({ toolsKwargs, needToolsKwargs: true, toolSelection: [String(second)] })).toEqual([second]);
   });
 
+  it('need_tools_kwargs under --verl-compat narrows nothing, as in verl, and the user is told', async () => {
+    const line = JSON.stringify({
+      prompt: '?',
+      extra_info: { need_tools_kwargs: true, tools_kwargs: { code_interpreter: { create_kwargs: {} } } },
+    });
+    const path = join(directoryWith({ 't.jsonl': `${line}\n` }), 't.jsonl');
+    const toldFor = async (file: string, verlCompat: '2026-01-29' | null) => {
+      const said: string[] = [];
+      const tools = parseTools(file, 'tools.yaml');
+      await checkTasks(path, { rewards: rewardRouter(), tools, users: [], verlCompat, say: (one) => said.push(one) });
+      return said.filter((one) => one.includes('need_tools_kwargs'));
+    };
+    const one = '{class_name: code_interpreter, config: {sandbox_fusion_url: "http://127.0.0.1:1"}}';
+    const both = `tools: [${one}, {class_name: calculator}]`;
+    expect(await toldFor(both, '2026-01-29')).toEqual([
+      'task 1 says need_tools_kwargs: verl of 2026-01-29 sends every tool nevertheless, and so does --verl-compat',
+    ]);
+    expect(await toldFor(`tools: [${one}]`, '2026-01-29')).toEqual([]);
+    expect(await toldFor(both, null)).toEqual([]);
+  });
+
   it('is told once that no video of its tasks reaches the model', async () => {
     const line = JSON.stringify({
       prompt: '?',

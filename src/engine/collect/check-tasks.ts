@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import type { JsonValue } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
+import type { VerlVersion } from '../request/rules.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { CollectorOptions } from './collector.ts';
@@ -16,6 +17,8 @@ export interface TaskCheckOptions {
   users: readonly string[];
   /** Every task is played in an environment; a session environment is started by the task's instance_id. */
   worlds?: CollectorOptions['worlds'];
+  /** The tree of verl whose behaviour the user asked for. */
+  verlCompat?: VerlVersion | null;
   say: (message: string) => void;
   signal?: AbortSignal | undefined;
 }
@@ -23,7 +26,7 @@ export interface TaskCheckOptions {
 /** Reads all tasks once, so an error in the last one is found before the first rollout. */
 export async function checkTasks(
   path: string,
-  { rewards, tools, users, worlds, say, signal }: TaskCheckOptions,
+  { rewards, tools, users, worlds, verlCompat = null, say, signal }: TaskCheckOptions,
 ): Promise<{ keys: string[]; badTasks: number }> {
   await access(path).catch((error: Error) => {
     throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object a line`);
@@ -52,6 +55,11 @@ export async function checkTasks(
         once(`kwargs ${name}`, `tools_kwargs of ${where} name the tool '${name}', which --tools does not have`);
     if (needToolsKwargs && Object.keys(toolsKwargs).length === 0)
       once('need', `${where} says need_tools_kwargs, and its tools_kwargs are empty`);
+    if (needToolsKwargs && verlCompat !== null && tools.some(({ name }) => !Object.hasOwn(toolsKwargs, name)))
+      once(
+        'all tools',
+        `${where} says need_tools_kwargs: verl of ${verlCompat} sends every tool nevertheless, and so does --verl-compat`,
+      );
     for (const name of toolSelection)
       if (!isTool(name))
         once(

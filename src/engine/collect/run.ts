@@ -129,6 +129,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
   const { keys, badTasks } = await checkTasks(tasksPath, {
     ...setup,
     users: [...setup.users.keys()],
+    verlCompat: settings.verl_compat ?? null,
     say,
     signal,
   });
