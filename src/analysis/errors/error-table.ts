@@ -1,10 +1,11 @@
 import type { ErrorKind, Fault } from '../../core/rollout/error-kind.ts';
 import { type Rollout, toolCallsOf } from '../../core/rollout/rollout.ts';
+import { Answers } from './answers.ts';
 
 /** Outcomes of a call that are not errors but are worth counting. */
-export type CallTrouble = ErrorKind | 'empty' | 'cut';
+export type CallTrouble = ErrorKind | 'empty' | 'cut' | 'one_answer';
 
-/** Calls of one tool in one step, and the failures of one kind. Empty and cut results are not errors. */
+/** Calls of one tool in one step, and the failures of one kind. Empty, cut and constant results are not errors. */
 export interface ErrorRow<Where> {
   tool: string;
   /** null if all steps are counted together. */
@@ -16,6 +17,8 @@ export interface ErrorRow<Where> {
   /** All calls of the tool in the step. */
   calls: number;
   first: Where;
+  /** The text of a tool that gives one answer to every call. */
+  answer?: string;
 }
 
 /** All calls of one tool. */
@@ -35,11 +38,15 @@ export interface ToolRow<Where> {
   first: Where | null;
 }
 
+const ALL = 'all';
+
 /** Counts the calls of rollouts and their failures. `Where` locates a turn. */
 export class ErrorTable<Where> {
   readonly #rows = new Map<string, ErrorRow<Where>>();
   readonly #calls = new Map<string, number>();
   readonly #rollouts = new Map<string, number>();
+  /** By tool, then by step; in all steps together under `ALL`. */
+  readonly #answers = new Map<string, Map<number | null | typeof ALL, Answers<Where>>>();
   calls = 0;
 
   add(rollout: Rollout, step: number | null, where: (turn: number) => Where): void {
@@ -71,7 +78,43 @@ export class ErrorTable<Where> {
       if (error !== undefined) count(error.kind, turn, error.fault, error.exception);
       else if (check === 'tool_cut') count('cut', turn);
     }
-    for (const turn of byResult.keys()) if (rollout.turns[turn]?.text.trim() === '') count('empty', turn);
+    const failed = new Set(rollout.findings.flatMap(({ turn, error }) => (error === undefined ? [] : turn)));
+    for (const { name, arguments: args, resultTurn } of toolCallsOf(rollout)) {
+      const text = resultTurn === null ? undefined : rollout.turns[resultTurn]?.text;
+      if (resultTurn === null || text === undefined) continue;
+      if (text.trim() === '') count('empty', resultTurn);
+      else if (!failed.has(resultTurn)) {
+        const answers = this.#answersOf(name ?? '?', step);
+        for (const one of answers) one.add(text, args, where(resultTurn));
+      }
+    }
+  }
+
+  /** Those of the step, and of all steps. */
+  #answersOf(tool: string, step: number | null): Answers<Where>[] {
+    const bySteps = this.#answers.get(tool) ?? new Map<number | null | typeof ALL, Answers<Where>>();
+    this.#answers.set(tool, bySteps);
+    return [step, ALL as typeof ALL].map((key) => {
+      const answers = bySteps.get(key) ?? new Answers<Where>();
+      bySteps.set(key, answers);
+      return answers;
+    });
+  }
+
+  /** Steps in which a tool gave one answer to all calls; if it did so in the whole run, every step with that answer. */
+  #constants(): ErrorRow<Where>[] {
+    const rows: ErrorRow<Where>[] = [];
+    for (const [tool, bySteps] of this.#answers) {
+      const always = bySteps.get(ALL)?.one()?.text;
+      for (const [step, answers] of bySteps) {
+        if (step === ALL) continue;
+        const one = always === undefined ? answers.one() : answers.of(always);
+        if (one === null) continue;
+        const { text: answer, count, first } = one;
+        rows.push({ tool, step, kind: 'one_answer', fault: null, exception: null, count, calls: 0, first, answer });
+      }
+    }
+    return rows;
   }
 
   /** In all steps. */
@@ -107,6 +150,7 @@ export class ErrorTable<Where> {
     for (const [key, count] of this.#calls) toolOf(key.slice(0, key.lastIndexOf('\0'))).calls += count;
     for (const { tool, kind, fault, count, first } of [...this.#rows.values()].sort((a, b) => b.count - a.count)) {
       const row = toolOf(tool);
+      if (kind === 'one_answer') continue;
       if (kind === 'empty' || kind === 'cut') row[kind] += count;
       else {
         row.failed += count;
@@ -120,7 +164,7 @@ export class ErrorTable<Where> {
 
   /** By tool and step, the most frequent first. */
   rows(): ErrorRow<Where>[] {
-    return [...this.#rows.values()]
+    return [...this.#rows.values(), ...this.#constants()]
       .map((row) => ({ ...row, calls: this.#calls.get(`${row.tool}\0${row.step}`) ?? 0 }))
       .sort((a, b) => compare(a.tool, b.tool) || (a.step ?? -1) - (b.step ?? -1) || b.count - a.count);
   }

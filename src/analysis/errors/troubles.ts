@@ -21,6 +21,8 @@ export interface Trouble {
   first: RolloutPlace;
   /** A filter for these rollouts; null if no filter can name them. */
   filter: string | null;
+  /** The text of a tool that gives one answer to every call. */
+  answer?: string;
 }
 
 export interface Troubles {
@@ -115,7 +117,7 @@ async function countedCalls(
 function mergedRows(rows: readonly ErrorRow<RolloutPlace>[]): ErrorRow<RolloutPlace>[][] {
   const merged = new Map<string, ErrorRow<RolloutPlace>[]>();
   for (const row of rows) {
-    const key = [row.tool, row.kind, row.fault, row.exception].join('\0');
+    const key = [row.tool, row.kind, row.fault, row.exception, row.answer].join('\0');
     merged.set(key, [...(merged.get(key) ?? []), row]);
   }
   return [...merged.values()];
@@ -127,7 +129,9 @@ function troubleOf(rows: readonly ErrorRow<RolloutPlace>[], of: number | null, a
   const { tool, kind, fault, exception, first } = row;
   const counts = new Map(rows.map(({ step, count }) => [step, count]));
   const count = rows.reduce((sum, one) => sum + one.count, 0);
-  return { tool, kind, fault, exception, count, of, first, ...overSteps(counts, all), filter: filterOf(kind) };
+  const { answer } = row;
+  const trouble = { tool, kind, fault, exception, count, of, first, ...overSteps(counts, all), filter: filterOf(kind) };
+  return answer === undefined ? trouble : { ...trouble, answer };
 }
 
 function overSteps(
@@ -142,9 +146,9 @@ function overSteps(
   };
 }
 
-/** An empty result is not a finding, so no filter can select it. */
+/** Empty and constant results are not findings, so no filter can select them. */
 const filterOf = (kind: CallTrouble): string | null =>
-  kind === 'empty' ? null : kind === 'cut' ? 'finding:tool_cut' : `error.kind == "${kind}"`;
+  kind === 'empty' || kind === 'one_answer' ? null : kind === 'cut' ? 'finding:tool_cut' : `error.kind == "${kind}"`;
 
 function endingsOf(facts: FactRows, steps: Float64Array, all: readonly number[]): Trouble[] {
   const words = facts.words('ended');

@@ -29,7 +29,7 @@ const COLUMNS: readonly ReportColumn<Trouble>[] = [
     key: 'kind',
     title: 'kind',
     type: 'text',
-    meaning: 'kind of error; empty and cut results are no errors',
+    meaning: 'kind of error; empty and cut results, and one answer to all calls, are no errors',
     identifies: true,
     width: 15,
     value: ({ kind }) => kind,
@@ -92,17 +92,30 @@ const FIRST: ReportColumn<Trouble> = {
 
 const QUIET: readonly string[] = ['empty', 'cut'] satisfies CallTrouble[];
 
+/** What a tool answers to everything, a sentence for each tool and text. */
+function notesOf(constant: readonly Trouble[]): string[] {
+  const said = constant.map(({ tool, answer = '' }) => {
+    const shown = answer.length > 60 ? `${answer.slice(0, 60)}…` : answer;
+    return `${tool} gives one answer to different calls: ${JSON.stringify(shown)}`;
+  });
+  return [...new Set(said)];
+}
+
 /** Failed calls by tool and kind. @param byStep the rows are of one step each */
 export function errorsReport({ rows, calls, unread }: Troubles, byStep: boolean): Report<Trouble> {
   const count = (isQuiet: boolean): number =>
-    rows.reduce((sum, row) => sum + (QUIET.includes(row.kind) === isQuiet ? row.count : 0), 0);
+    rows.reduce(
+      (sum, row) => sum + (row.answer === undefined && QUIET.includes(row.kind) === isQuiet ? row.count : 0),
+      0,
+    );
   const quiet = count(true);
+  const constant = rows.filter(({ answer }) => answer !== undefined);
   return {
     title: `${plural(count(false), 'call')} failed${quiet === 0 ? '' : `, ${formatCount(quiet)} came back empty or cut`}`,
     columns: byStep ? [...COLUMNS.slice(0, 1), STEP, ...COLUMNS.slice(1), FIRST] : [...COLUMNS, ...STEPS, FIRST],
     rows,
     ...(byStep ? {} : { details: () => ({ step: null }) }),
-    notes: [],
+    notes: notesOf(constant),
     leftOut: unread === 0 ? [] : [`${plural(unread, 'rollout')} not read: too long`],
     empty: calls === 0 ? 'no tool was called' : 'no call failed',
   };
