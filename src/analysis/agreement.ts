@@ -43,13 +43,13 @@ export function pairwise(ratings: readonly Rating[]): Agreement[] {
   );
 }
 
-type Value = Pick<Agreement, 'observed' | 'value'>;
+type AgreementValue = Pick<Agreement, 'observed' | 'value'>;
 
 /** (p_o − p_e) / (1 − p_e), p_e from each rater's own shares of labels. Cohen, Educational and Psychological Measurement 20 (1960), 37–46. */
-function kappa(pairs: readonly (readonly [string, string])[]): Value {
+function kappa(pairs: readonly (readonly [string, string])[]): AgreementValue {
   const n = pairs.length;
   const observed = pairs.filter(([a, b]) => a === b).length / n;
-  const [first, second] = [countsOf(pairs.map(([a]) => a)), countsOf(pairs.map(([, b]) => b))];
+  const [first, second] = [labelCounts(pairs.map(([a]) => a)), labelCounts(pairs.map(([, b]) => b))];
   let expected = 0;
   for (const [label, count] of first) expected += (count / n) * ((second.get(label) ?? 0) / n);
   return { observed, value: expected === 1 ? null : (observed - expected) / (1 - expected) };
@@ -59,19 +59,19 @@ function kappa(pairs: readonly (readonly [string, string])[]): Value {
  * 1 − D_o / D_e for nominal labels with any of them missing, as ((n − 1) Σ o_cc − Σ n_c (n_c − 1)) / (n (n − 1) − Σ n_c (n_c − 1)) of the
  * matrix of coincidences. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C.
  */
-function alpha(units: readonly (readonly string[])[]): Value {
-  const total = countsOf(units.flat());
+function alpha(units: readonly (readonly string[])[]): AgreementValue {
+  const total = labelCounts(units.flat());
   const n = units.reduce((sum, labels) => sum + labels.length, 0);
   let same = 0;
   for (const labels of units) {
-    for (const count of countsOf(labels).values()) same += (count * (count - 1)) / (labels.length - 1);
+    for (const count of labelCounts(labels).values()) same += (count * (count - 1)) / (labels.length - 1);
   }
   const chance = [...total.values()].reduce((sum, count) => sum + count * (count - 1), 0);
   const most = n * (n - 1);
   return { observed: same / n, value: most === chance ? null : ((n - 1) * same - chance) / (most - chance) };
 }
 
-function countsOf(labels: readonly string[]): Map<string, number> {
+function labelCounts(labels: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   return counts;

@@ -58,14 +58,16 @@ function reason(
 ): string {
   if (expression.op === 'compare' && typeof expression.value === 'number') {
     const name = fieldName(expression.field);
-    return `${name} ${told(value(name)!, expression.by, expression.value)} ${expression.by} ${expression.value}`;
+    return `${name} ${conditionText(value(name)!, expression.by, expression.value)} ${expression.by} ${expression.value}`;
   }
-  const values = [...names].map((name) => `${name} ${value(name) === undefined ? '–' : told(value(name)!, null, 0)}`);
+  const values = [...names].map(
+    (name) => `${name} ${value(name) === undefined ? '–' : conditionText(value(name)!, null, 0)}`,
+  );
   return `${values.join(', ')}: ${text.trim()}`;
 }
 
 /** Two decimals, or as many as it takes for the statement to be true: 0.0996 is below 0.1, and 0.10 is not. */
-function told(value: number, by: Comparison | null, limit: number): string {
+function conditionText(value: number, by: Comparison | null, limit: number): string {
   const short = value.toFixed(2);
   if (by === null || compare(Number(short), by, limit)) return short;
   for (let digits = 2; digits < 17; digits++) {

@@ -146,8 +146,8 @@ export class LiveRun {
       if (!file.validation) train++;
     }
     const age = newestByte === null ? null : Math.max(0, now - newestByte);
-    const looked = sumOf(last, ({ looked }) => looked);
-    const observed = sumOf(last, ({ observed }) => observed);
+    const looked = stepsSum(last, ({ looked }) => looked);
+    const observed = stepsSum(last, ({ observed }) => observed);
     const share = (count: number): number | null => (looked === 0 ? null : count / looked);
     return {
       status: hasEnded
@@ -162,11 +162,11 @@ export class LiveRun {
       steps: train === 0 ? files.length : train,
       rollouts,
       last,
-      notFinite: sumOf(last, ({ notFinite }) => notFinite),
-      unscored: sumOf(last, ({ unscored }) => unscored),
+      notFinite: stepsSum(last, ({ notFinite }) => notFinite),
+      unscored: stepsSum(last, ({ unscored }) => unscored),
       failed: this.#unmade.of(files).reduce((sum, { causes }) => sum + causes.length, 0),
-      toolErrorRate: observed === 0 ? null : sumOf(last, ({ toolErrors }) => toolErrors) / observed,
-      truncationRate: share(sumOf(last, ({ truncated }) => truncated)),
+      toolErrorRate: observed === 0 ? null : stepsSum(last, ({ toolErrors }) => toolErrors) / observed,
+      truncationRate: share(stepsSum(last, ({ truncated }) => truncated)),
       perMinute: this.#rate?.perMinute(now, interval) ?? null,
     };
   }
@@ -275,5 +275,5 @@ const NO_TIME = 86_400_000;
 const signature = (file: DumpFile): string =>
   `${file.count} ${file.bytes} ${file.score(0)} ${file.score(file.count - 1)}`;
 
-const sumOf = (steps: readonly StepStats[], of: (step: StepStats) => number): number =>
+const stepsSum = (steps: readonly StepStats[], of: (step: StepStats) => number): number =>
   steps.reduce((sum, step) => sum + of(step), 0);

@@ -250,12 +250,12 @@ function changeQueues(moved: readonly Movement[]): Queue[] {
     .sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm))
     .map(({ name, change, examples }) => ({
       kind: 'change',
-      reason: `${name} changed at step ${change!.step}: ${short(change!.before)} → ${short(change!.after)}`,
+      reason: `${name} changed at step ${change!.step}: ${shortNumber(change!.before)} → ${shortNumber(change!.after)}`,
       rows: [...examples.after.slice(0, 2), ...examples.before.slice(0, 1), ...examples.after.slice(2)],
     }));
 }
 
-const short = (value: number): string => String(Number(value.toPrecision(3)));
+const shortNumber = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** A phrase with a log probability below this is worth reading. */
 const PHRASE = Math.log(1e-3);

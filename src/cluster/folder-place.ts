@@ -20,13 +20,13 @@ export async function folderPlace(root: string, say: (message: string) => void):
       return FolderJobs.open(queue, options);
     },
     hub: () => queue.hub(),
-    status: () => statusOf(queue),
+    status: () => folderStatus(queue),
     isAway: () => false,
     close: async () => {},
   };
 }
 
-async function statusOf(queue: FolderQueue): Promise<QueueStatus> {
+async function folderStatus(queue: FolderQueue): Promise<QueueStatus> {
   const [running, working] = [new LeaseWatch(LEASE_MS), new LeaseWatch(LEASE_MS)];
   await queue.runs(running);
   await queue.workers(working);

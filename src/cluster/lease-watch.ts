@@ -1,4 +1,4 @@
-interface Seen {
+interface SeenLease {
   mark: string | null;
   since: number;
   hasMoved: boolean;
@@ -11,7 +11,7 @@ interface Seen {
 export class LeaseWatch {
   readonly #leaseMs: number;
   readonly #now: () => number;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, SeenLease>();
   #last: number | null = null;
 
   constructor(leaseMs: number, now = () => performance.now()) {

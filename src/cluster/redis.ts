@@ -81,7 +81,7 @@ export async function shareRedis(address: string, say: (message: string) => void
       if (last === null) say(`${name}: no answer yet; waiting up to ${REACH_MS / 1000} s`);
       return last !== null;
     };
-    await within(redis.ping(), isRefused, late);
+    await withinTime(redis.ping(), isRefused, late);
     await checkMemoryPolicy(redis, name);
   } catch (error) {
     await close();
@@ -108,7 +108,7 @@ export async function atMost(milliseconds: number, work: Promise<unknown> | unde
 }
 
 /** @param isRefused called once, early: whether waiting is useless */
-async function within<T>(work: Promise<T>, isRefused: () => boolean, late: () => Error): Promise<T> {
+async function withinTime<T>(work: Promise<T>, isRefused: () => boolean, late: () => Error): Promise<T> {
   const timers: NodeJS.Timeout[] = [];
   const limit = new Promise<never>((_, reject) => {
     timers.push(setTimeout(() => isRefused() && reject(late()), REFUSED_MS));

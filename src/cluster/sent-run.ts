@@ -42,7 +42,7 @@ export async function runToSend(settings: Settings, texts: TextStore, entries: r
   for (const key of FILES) {
     const path = settings[key];
     if (path === undefined) continue;
-    for (const one of await filesOf(key, path)) {
+    for (const one of await settingFiles(key, path)) {
       const text = await readFile(one, 'utf8');
       if (key === 'tools' || key === 'interaction_config') checkSecrets(text, one);
       if (key === 'interaction_config') checkVariables(text, one);
@@ -56,7 +56,7 @@ export async function runToSend(settings: Settings, texts: TextStore, entries: r
 }
 
 /** tokenizer_config.json is beside tokenizer.json, and both are read. */
-async function filesOf(key: (typeof FILES)[number], path: string): Promise<string[]> {
+async function settingFiles(key: (typeof FILES)[number], path: string): Promise<string[]> {
   if (key !== 'tokenizer') return [path];
   const isFolder = (await stat(path)).isDirectory();
   const folder = isFolder ? path : dirname(path);

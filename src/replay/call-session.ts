@@ -3,7 +3,7 @@ import { type Execution, executionOfCell } from './execution.ts';
 import type { CallCode, PlannedCall } from './plan.ts';
 
 /** The outcome of one line. */
-export interface Said extends Pick<Execution, 'stdout' | 'stderr' | 'display'> {
+export interface CellAnswer extends Pick<Execution, 'stdout' | 'stderr' | 'display'> {
   failed: boolean;
 }
 
@@ -38,7 +38,7 @@ export class CallSession {
     return this.#code.code;
   }
 
-  async run(line: string, signal: AbortSignal): Promise<Said> {
+  async run(line: string, signal: AbortSignal): Promise<CellAnswer> {
     const seconds = this.#code.timeout;
     const earlier = this.before.flatMap(({ code }) => code?.code ?? []);
     const cells = [...earlier, ...this.#typed, line];

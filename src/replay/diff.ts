@@ -42,7 +42,7 @@ export function diffTexts(recorded: string, fresh: string): DiffLine[] | null {
     ...changesOf(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
     { op: 'same', lines: before.slice(before.length - tail) },
   ];
-  return shown(changes.filter(({ lines }) => lines.length > 0));
+  return shownChanges(changes.filter(({ lines }) => lines.length > 0));
 }
 
 function countEqual(
@@ -71,7 +71,7 @@ function changesOf(before: string[], after: string[]): Change[] {
 }
 
 /** The first changes with the equal lines around them, and counts of the rest. */
-function shown(changes: readonly Change[]): DiffLine[] {
+function shownChanges(changes: readonly Change[]): DiffLine[] {
   const out: DiffLine[] = [];
   const left = { removed: 0, added: 0 };
   for (let i = 0; i < changes.length; i++) {
@@ -89,7 +89,7 @@ function shown(changes: readonly Change[]): DiffLine[] {
       left.added += next.lines.length - now.length;
     } else {
       const lines = change.lines.slice(0, isFull ? 0 : MAX_LINES - out.length);
-      for (const text of lines) out.push({ op: change.op, text: short(text) });
+      for (const text of lines) out.push({ op: change.op, text: shortLine(text) });
       left[change.op] += change.lines.length - lines.length;
     }
   }
@@ -101,7 +101,7 @@ function pushEqual(out: DiffLine[], lines: readonly string[], isAfter: boolean, 
   const first = isAfter ? CONTEXT : 0;
   const last = isBefore ? CONTEXT : 0;
   const skipped = lines.length - first - last;
-  const same = (text: string) => out.push({ op: 'same', text: short(text) });
+  const same = (text: string) => out.push({ op: 'same', text: shortLine(text) });
   // A single line takes no more room than the words saying it was left out.
   if (skipped <= 1) for (const text of lines) same(text);
   else {
@@ -111,7 +111,7 @@ function pushEqual(out: DiffLine[], lines: readonly string[], isAfter: boolean, 
   }
 }
 
-const short = (line: string): string => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+const shortLine = (line: string): string => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 
 /** Removed lines, then added ones; the n-th of each form one changed line. */
 function pairs(before: readonly string[], after: readonly string[]): DiffLine[] {
@@ -120,8 +120,8 @@ function pairs(before: readonly string[], after: readonly string[]): DiffLine[] 
   for (let i = 0; i < Math.max(before.length, after.length); i++) {
     const [old, now] = [before[i], after[i]];
     const words = old !== undefined && now !== undefined ? changedWords(old, now) : null;
-    if (old !== undefined) removed.push({ op: 'removed', text: short(old), ...(words && { words: words.before }) });
-    if (now !== undefined) added.push({ op: 'added', text: short(now), ...(words && { words: words.after }) });
+    if (old !== undefined) removed.push({ op: 'removed', text: shortLine(old), ...(words && { words: words.before }) });
+    if (now !== undefined) added.push({ op: 'added', text: shortLine(now), ...(words && { words: words.after }) });
   }
   return [...removed, ...added];
 }

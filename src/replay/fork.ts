@@ -157,7 +157,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     signal,
     onEvent: heard,
   }).run();
-  const judgement = await judge(request, rollout, shift, options);
+  const judgement = await judgeBranch(request, rollout, shift, options);
   const task = {
     key: record.slice(0, 12),
     groundTruth: rollout.groundTruth ?? null,
@@ -221,7 +221,7 @@ function kwargsOf({ extras, groundTruth }: Rollout, tools: readonly Tool[]) {
   );
 }
 
-async function judge(
+async function judgeBranch(
   request: RolloutRequest,
   rollout: Rollout,
   shift: number,

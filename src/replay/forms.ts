@@ -15,11 +15,11 @@ export interface Form {
   /** It shows stderr, or that the program failed. */
   showsErrors: boolean;
   /** The text that the tool produces; null if this form cannot express such a run. @param recorded may hold the tool's own labels */
-  text(run: Execution, recorded: string, alike?: Alike): string | null;
+  text(run: Execution, recorded: string, alike?: LikenessTest): string | null;
 }
 
 /** Whether two texts of a labelled result are equal except for noise; the recorded one is then used. */
-type Alike = (recorded: string, now: string) => boolean;
+type LikenessTest = (recorded: string, now: string) => boolean;
 
 const outOf = (run: Execution): string => run.stdout + run.display;
 const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
@@ -60,7 +60,7 @@ export const FORMS: readonly Form[] = [
     name: 'numbered cell',
     about: 'the value of the last expression behind Out[1]:, as a notebook writes it',
     showsErrors: true,
-    text: numbered,
+    text: numberedOutput,
   },
   {
     name: 'one pipe',
@@ -90,7 +90,7 @@ const LAYOUTS = [
 ];
 
 /** The record with the new run's outputs under its own labels. */
-function labelled(run: Execution, recorded: string, alike: Alike = () => false): string | null {
+function labelled(run: Execution, recorded: string, alike: LikenessTest = () => false): string | null {
   if (!run.isFinished) return null;
   const json = jsonLayout(run, recorded, alike);
   if (json !== null) return json;
@@ -125,7 +125,7 @@ const OUT_KEYS = ['stdout', 'output', 'result', 'out'];
 const ERR_KEYS = ['stderr', 'error', 'err'];
 const EXIT_KEYS = ['exit_code', 'returncode', 'return_code', 'exitcode', 'exit_status'];
 
-function jsonLayout(run: Execution, recorded: string, alike: Alike): string | null {
+function jsonLayout(run: Execution, recorded: string, alike: LikenessTest): string | null {
   if (!/^\s*\{/.test(recorded)) return null;
   let value: unknown;
   try {
@@ -180,7 +180,7 @@ const OUT = /^Out\s?\[(\d+)\]:(\s)/m;
  * The value under the recorded cell's number. A program that printed it instead, because its tool here is not a notebook, gave the same
  * result.
  */
-function numbered(run: Execution, recorded: string): string | null {
+function numberedOutput(run: Execution, recorded: string): string | null {
   const [label = '', , gap = ' '] = OUT.exec(recorded) ?? [];
   if (label === '' || !run.isFinished || hasFailed(run)) return null;
   const head = label.slice(0, label.length - gap.length);

@@ -6,16 +6,16 @@ import { type Match, matchTexts } from './compare/texts.ts';
 import { type Execution, exitText } from './execution.ts';
 import { FORMS, type Form, isNoStdout, NO_STDOUT } from './forms.ts';
 import { type Lack, lackOf, recordedFault, type Surroundings, tellsFailure, tellsTimeout } from './lacks.ts';
-import type { Compared, Given, Verdict } from './outcome.ts';
+import type { ComparedPart, GivenResult, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import type { RunResult } from './run-call.ts';
 
 /** One run compared with the record. */
 export interface RunJudgement {
   /** The text that the tool would have returned. */
-  result: Given;
+  result: GivenResult;
   verdict: Verdict | null;
-  compared: Compared;
+  compared: ComparedPart;
   /** The form in which the tool says it, and the rules that were needed; null if the texts differ. */
   match: { form: Form | null; rules: readonly RuleName[] } | null;
   reason: string | null;
@@ -69,7 +69,7 @@ function contextOf(
 }
 
 /** The answer of a tool of this program: text, reward and metrics. */
-function judgeGiven(recorded: Given, result: Given, failed: boolean, context: MatchContext): RunJudgement {
+function judgeGiven(recorded: GivenResult, result: GivenResult, failed: boolean, context: MatchContext): RunJudgement {
   const match = matchTexts(recorded.text, result.text, context);
   const differs = [
     ...(match === null ? ['text'] : []),
@@ -114,7 +114,7 @@ function judgeExecution(
   execution: Execution,
   options: JudgeOptions,
 ): RunJudgement {
-  const given = (text: string): Given => ({ text, reward: null, metrics: null });
+  const given = (text: string): GivenResult => ({ text, reward: null, metrics: null });
   const failed = hasFailed(execution);
   const declared = plan.tool?.form ?? null;
   const forms = declared === null ? FORMS : [declared];

@@ -13,22 +13,22 @@ export interface Surroundings {
 }
 
 const topOf = (name: string): string => name.split('.')[0] as string;
-const here = (what: string) => (name: string) => `${what} is not in ${name}`;
+const lackHere = (what: string) => (name: string) => `${what} is not in ${name}`;
 
 const MODULE =
   /ModuleNotFoundError: No module named '([^']+)'|ModuleNotFoundError: The module '([^']+)' is included in the Pyodide distribution|Error: Cannot find module '([^'./][^']*)'/;
 
 /** Messages of a program whose environment lacks something that another sandbox has. */
 const LACKS: readonly [RegExp, Lack['kind'], (name: string, match: RegExpExecArray) => string][] = [
-  [/(?:^|: )([\w.+-]+): (?:command )?not found\s*$/m, 'skipped', (name, [, command = '']) => here(command)(name)],
+  [/(?:^|: )([\w.+-]+): (?:command )?not found\s*$/m, 'skipped', (name, [, command = '']) => lackHere(command)(name)],
   [
     /OSError: .{0,200}does not support processes|emscripten does not support processes|_posixsubprocess|Module\._emscripten_system|\bsystem\b.{0,40}not supported/i,
     'skipped',
-    here('starting a process'),
+    lackHere('starting a process'),
   ],
-  [/can't start new thread/, 'skipped', here('starting a thread')],
-  [/WebAssembly stack switching not supported/, 'skipped', here('an event loop that waits')],
-  [/module 'signal' has no attribute|Function not implemented/, 'skipped', here('what it asks of the system')],
+  [/can't start new thread/, 'skipped', lackHere('starting a thread')],
+  [/WebAssembly stack switching not supported/, 'skipped', lackHere('an event loop that waits')],
+  [/module 'signal' has no attribute|Function not implemented/, 'skipped', lackHere('what it asks of the system')],
   [
     /\bMemoryError\b|OverflowError: cannot fit 'int' into an index-sized integer|Cannot allocate memory|killed: over the memory limit|std::bad_alloc|JavaScript heap out of memory/,
     'infra',
@@ -87,7 +87,7 @@ export function lackOf(
 ): Lack | null {
   if (!run.isFinished) {
     const absent = NO_RUNNER.map((pattern) => pattern.exec(run.message)?.[1]).find((one) => one !== undefined);
-    if (absent !== undefined) return { kind: 'skipped', says: here(absent)(name) };
+    if (absent !== undefined) return { kind: 'skipped', says: lackHere(absent)(name) };
   }
   const told = recorded ?? '';
   const said = `${run.stdout.slice(-20_000)}\n${run.stderr.slice(-20_000)}`;
@@ -116,7 +116,7 @@ export function lackOf(
     return { kind: 'infra', says: `it was killed, as by the memory limit of ${name}` };
   if (isPyodide) {
     const lack = PYODIDE_LACKS.find(([pattern]) => pattern.test(code));
-    if (lack !== undefined) return { kind: 'skipped', says: here(lack[1])(name) };
+    if (lack !== undefined) return { kind: 'skipped', says: lackHere(lack[1])(name) };
     if (ASKS_NETWORK.test(code.replace(/^\s*#.*$/gm, '')) && !run.isFinished)
       return { kind: 'skipped', says: `no network in ${name}` };
   }

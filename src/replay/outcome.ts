@@ -3,10 +3,10 @@ import { type DiffLine, diffTexts } from './diff.ts';
 
 export type Status = 'same' | 'drift' | 'error' | 'skipped' | 'unknown';
 export type Verdict = 'same' | 'normalised' | 'different' | 'now_fails' | 'now_succeeds' | 'flaky' | 'infra';
-export type Compared = 'whole' | 'shown_part' | 'none';
+export type ComparedPart = 'whole' | 'shown_part' | 'none';
 
 /** Everything a tool returns for a call; null for a kind it does not return. */
-export interface Given {
+export interface GivenResult {
   text: string;
   reward: number | null;
   metrics: JsonValue;
@@ -55,11 +55,11 @@ export interface ReplayOutcome {
   environment: RunEnvironment | null;
   status: Status;
   verdict: Verdict | null;
-  compared: Compared;
+  compared: ComparedPart;
   /** For people: `same (256 of 20,113 characters)`, `environment (numpy is not in Pyodide)`. */
   reason: string | null;
-  recorded: Given | null;
-  result: Given | null;
+  recorded: GivenResult | null;
+  result: GivenResult | null;
   attempts: Attempt[];
   /** The attempts, the most common result first. */
   outcomes: OutcomeCount[];

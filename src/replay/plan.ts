@@ -5,7 +5,7 @@ import { type Rollout, type ToolCall, toolCallsOf } from '../core/rollout/rollou
 import { isLanguage } from '../sandbox/protocol.ts';
 import type { CallCode } from './call-code.ts';
 import { recordKey } from './journal/record-key.ts';
-import type { Given } from './outcome.ts';
+import type { GivenResult } from './outcome.ts';
 import { taskPicture } from './task-picture.ts';
 import type { ReplayTool, ReplayTools } from './tools.ts';
 
@@ -26,7 +26,7 @@ export interface PlannedCall {
   arguments: JsonValue | null;
   edited: boolean;
   /** The tool's recorded answer; null if none was recorded. */
-  recorded: Given | null;
+  recorded: GivenResult | null;
   tool: ReplayTool | null;
   /** Why it cannot be run; null if it can. */
   skip: string | null;
@@ -110,7 +110,7 @@ function planCall(call: ToolCall, { locator, record, rollout, row }: CallPlace, 
 const unreadable = (error: string, isAnswered: boolean): string =>
   isAnswered ? `the call cannot be read here: ${error}` : `the call was never run: ${error}`;
 
-function givenOf(call: ToolCall, rollout: Rollout): Given | null {
+function givenOf(call: ToolCall, rollout: Rollout): GivenResult | null {
   const turn = call.resultTurn === null ? undefined : rollout.turns[call.resultTurn];
   if (turn === undefined) return null;
   return { text: unwrapped(turn.text), reward: call.reward ?? null, metrics: call.metrics ?? null };

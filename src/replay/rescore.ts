@@ -29,7 +29,7 @@ export interface Rescored {
   /** Present if it was scored more than once; `score` is then the mean. */
   repeats: Repeats | null;
   /** A second function's score beside it. */
-  against: Beside | null;
+  against: OtherReward | null;
 }
 
 interface Repeats {
@@ -43,7 +43,7 @@ interface Repeats {
   wavers: boolean;
 }
 
-interface Beside extends Pick<Rescored, 'reward' | 'score' | 'pred' | 'reason'> {
+interface OtherReward extends Pick<Rescored, 'reward' | 'score' | 'pred' | 'reason'> {
   /** The two scores differ, or one is missing. */
   parts: boolean;
 }
@@ -102,7 +102,7 @@ export async function rescoreTask(
   ]);
   if (other === null) return scored;
   const { reward, score, pred, reason } = other;
-  const parts = score === null || scored.score === null ? score !== scored.score : !isEqual(score, scored.score);
+  const parts = score === null || scored.score === null ? score !== scored.score : !isEqualScore(score, scored.score);
   return { ...scored, against: { reward, score, pred, reason, parts } };
 }
 
@@ -121,7 +121,7 @@ async function rescoreOften(
   const { mean: score, min, max, deviation } = spreadOf(scores) as Spread;
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const answered = runs.find((run) => run.score !== null) as Rescored;
-  const repeats = { runs: scores.length, deviation, min, max, wavers: !isEqual(min, max) };
+  const repeats = { runs: scores.length, deviation, min, max, wavers: !isEqualScore(min, max) };
   const failed = runs.length - scores.length;
   const reasons = [
     answered.reason,
@@ -143,7 +143,7 @@ async function rescoreOften(
 /** verl keeps scores as float32, and sums them. */
 const EPSILON = 1e-5;
 
-const isEqual = (a: number, b: number): boolean =>
+const isEqualScore = (a: number, b: number): boolean =>
   Object.is(a, b) || Math.abs(a - b) <= EPSILON * Math.max(1, Math.abs(a));
 
 async function rescoreOnce(
@@ -193,7 +193,7 @@ async function rescoreOnce(
     if (recorded === null)
       return { ...judged, status: 'unknown', reason: [...reasons, 'the record has no score'].join('; ') };
     const reason = reasons.length === 0 ? null : reasons.join('; ');
-    return { ...judged, status: isEqual(score, recorded) ? 'same' : 'drift', reason };
+    return { ...judged, status: isEqualScore(score, recorded) ? 'same' : 'drift', reason };
   } catch (error) {
     signal?.throwIfAborted();
     const isWithoutTruth = error instanceof RolloutFault && error.reason === 'no_truth';

@@ -67,19 +67,19 @@ const shortAttempt = (attempt: Attempt): Attempt => ({
 
 /** Every run of a call, oldest first, edited runs included. */
 export function historyOf(journal: Journal, plan: PlannedCall): ReplayOutcome[] {
-  return entriesOf(journal, plan).map((entry) => outcomeOf(entry, plan));
+  return entriesOf(journal, plan).map((entry) => entryOutcome(entry, plan));
 }
 
 /** The last outcome of a call as recorded; null if it never ran. */
 export function standingOutcome(journal: Journal, plan: PlannedCall): ReplayOutcome | null {
   const entry = entriesOf(journal, plan).findLast(({ edited }) => !edited);
-  return entry === undefined ? null : outcomeOf(entry, plan);
+  return entry === undefined ? null : entryOutcome(entry, plan);
 }
 
 /** An outcome reached in the same way, which need not be computed again; an `error` does not count. */
 export function knownOutcome(journal: Journal, plan: PlannedCall, how: Fingerprint): ReplayOutcome | null {
   const entry = lastAnswer(journal, plan, (one) => changesOf(one.how, how).length === 0);
-  return entry === undefined ? null : outcomeOf(entry, plan);
+  return entry === undefined ? null : entryOutcome(entry, plan);
 }
 
 /** Why the last answer no longer holds, one entry per reason: `interpreter 3.11.2, was 3.8.18`. Empty: there is no answer. */
@@ -94,7 +94,7 @@ const lastAnswer = (journal: Journal, plan: PlannedCall, holds: (entry: ReplayEn
 const entriesOf = (journal: Journal, { record, call }: PlannedCall): ReplayEntry[] =>
   journal.known(REPLAYS, record).filter((entry) => entry.call === call);
 
-function outcomeOf(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
+function entryOutcome(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
   const { record: _record, at: _at, how: _how, arguments: args, ...rest } = entry;
   return {
     ...rest,
@@ -109,7 +109,7 @@ function outcomeOf(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
 export function reportedOf(journal: Journal, plan: PlannedCall): { by: string; outcome: ReplayOutcome }[] {
   const last = new Map<string, ReplayOutcome>();
   for (const { by, entry } of journal.reported(REPLAYS, plan.record))
-    if (entry.call === plan.call && !entry.edited) last.set(by, outcomeOf(entry, plan));
+    if (entry.call === plan.call && !entry.edited) last.set(by, entryOutcome(entry, plan));
   return [...last].map(([by, outcome]) => ({ by, outcome }));
 }
 

@@ -8,14 +8,14 @@ import type { RunJupyterResponse } from '../sandbox/protocol.ts';
 import type { ReplayBackend } from './backend.ts';
 import { type Execution, executionOf, executionOfCell } from './execution.ts';
 import type { Program } from './forms.ts';
-import type { Given } from './outcome.ts';
+import type { GivenResult } from './outcome.ts';
 import type { CallCode, PlannedCall } from './plan.ts';
 import type { ReplayTools } from './tools.ts';
 
 /** The result of one run of a call: an execution for code, the tool's answer otherwise, or why there was no answer. */
 export interface RunResult {
   execution: Execution | null;
-  given: Given | null;
+  given: GivenResult | null;
   /** The tool reports failure. */
   failed: boolean;
   /** The backend gave no answer. */
@@ -86,7 +86,7 @@ async function runCode(
   return { execution: executionOf(answer, processor) };
 }
 
-const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(plan.arguments) ?? {};
+const plannedArguments = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(plan.arguments) ?? {};
 
 /** A record marks each picture in a result before its text. */
 const PICTURE = '<image>';
@@ -110,9 +110,9 @@ async function runTool(
   );
   try {
     for (const before of plan.predecessors ?? [])
-      await within((inner) => tool.execute(instanceId, argumentsOf(before), before.executed, { signal: inner }));
+      await within((inner) => tool.execute(instanceId, plannedArguments(before), before.executed, { signal: inner }));
     return toolRunResult(
-      await within((inner) => tool.execute(instanceId, argumentsOf(plan), plan.executed, { signal: inner })),
+      await within((inner) => tool.execute(instanceId, plannedArguments(plan), plan.executed, { signal: inner })),
       plan.recorded?.text ?? '',
     );
   } catch (error) {

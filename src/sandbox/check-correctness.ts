@@ -80,13 +80,13 @@ export async function checkCorrectness(
   return { results, metadata };
 }
 
-type Shown = { index: number; input: string | null; expected: string | null };
+type ShownCase = { index: number; input: string | null; expected: string | null };
 
 async function runCase(
   run: Run,
   code: string,
   fnName: string | undefined,
-  shown: Shown,
+  shown: ShownCase,
   options: CheckOptions,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof judge>> {

@@ -34,7 +34,7 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; detail: Issue[] }
 export type PydanticModel<T> = PydanticField<T> & { check(body: unknown): Checked<T> };
 export type Infer<M> = M extends PydanticField<infer T> ? T : never;
 
-function refuse(
+function addIssue(
   issues: Issue[],
   type: string,
   loc: Loc,
@@ -67,7 +67,7 @@ export const nullable = <T>(field: PydanticField<T>): PydanticField<T | null> =>
 export const str: PydanticField<string> = {
   schema: { type: 'string' },
   read: (value, loc, issues) =>
-    typeof value === 'string' ? value : refuse(issues, 'string_type', loc, 'Input should be a valid string', value),
+    typeof value === 'string' ? value : addIssue(issues, 'string_type', loc, 'Input should be a valid string', value),
 };
 
 /** No two parts can match the same digits: otherwise a text of 200 kB of them blocks the server for 24 s. */
@@ -87,9 +87,9 @@ export const float: PydanticField<number> = {
   read(value, loc, issues) {
     if (isNumber(value)) return Number(value);
     if (typeof value === 'boolean') return value ? 1 : 0;
-    if (typeof value !== 'string') return refuse(issues, 'float_type', loc, 'Input should be a valid number', value);
+    if (typeof value !== 'string') return addIssue(issues, 'float_type', loc, 'Input should be a valid number', value);
     const message = 'Input should be a valid number, unable to parse string as a number';
-    return parseFloatText(value) ?? refuse(issues, 'float_parsing', loc, message, value);
+    return parseFloatText(value) ?? addIssue(issues, 'float_parsing', loc, message, value);
   },
 };
 
@@ -102,19 +102,20 @@ const wholeNumber: FieldReader<number | bigint> = (value, loc, issues) => {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) return refuse(issues, 'finite_number', loc, 'Input should be a finite number', value);
-    if (Math.abs(value) >= 2 ** 63) return refuse(issues, 'int_parsing_size', loc, OVERSIZED, value);
+    if (!Number.isFinite(value))
+      return addIssue(issues, 'finite_number', loc, 'Input should be a finite number', value);
+    if (Math.abs(value) >= 2 ** 63) return addIssue(issues, 'int_parsing_size', loc, OVERSIZED, value);
     if (Number.isInteger(value)) return value;
     const message = 'Input should be a valid integer, got a number with a fractional part';
-    return refuse(issues, 'int_from_float', loc, message, value);
+    return addIssue(issues, 'int_from_float', loc, message, value);
   }
-  if (typeof value !== 'string') return refuse(issues, 'int_type', loc, 'Input should be a valid integer', value);
+  if (typeof value !== 'string') return addIssue(issues, 'int_type', loc, 'Input should be a valid integer', value);
   const digits = /^\s*([+-]?\d+(?:_\d+)*)(?:\.0+)?\s*$/.exec(value)?.[1]?.replaceAll('_', '').replace('+', '');
   if (digits === undefined) {
     const message = 'Input should be a valid integer, unable to parse string as an integer';
-    return refuse(issues, 'int_parsing', loc, message, value);
+    return addIssue(issues, 'int_parsing', loc, message, value);
   }
-  if (digits.length > MAX_DIGITS) return refuse(issues, 'int_parsing_size', loc, OVERSIZED, value);
+  if (digits.length > MAX_DIGITS) return addIssue(issues, 'int_parsing_size', loc, OVERSIZED, value);
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);
 };
@@ -135,11 +136,11 @@ export const bool: PydanticField<boolean> = {
   read(value, loc, issues) {
     if (typeof value === 'boolean') return value;
     if (typeof value !== 'string' && !Number.isSafeInteger(value))
-      return refuse(issues, 'bool_type', loc, 'Input should be a valid boolean', value);
+      return addIssue(issues, 'bool_type', loc, 'Input should be a valid boolean', value);
     const word = String(value).toLowerCase();
     if (TRUE.has(word)) return true;
     if (FALSE.has(word)) return false;
-    return refuse(issues, 'bool_parsing', loc, 'Input should be a valid boolean, unable to interpret input', value);
+    return addIssue(issues, 'bool_parsing', loc, 'Input should be a valid boolean, unable to interpret input', value);
   },
 };
 
@@ -165,7 +166,7 @@ export function literal<T extends string>(words: readonly T[]): PydanticField<T>
     schema: { type: 'string', enum: [...words] },
     read: (value, loc, issues) =>
       words.find((word) => word === value) ??
-      refuse(issues, 'literal_error', loc, `Input should be ${expected}`, value, { expected }),
+      addIssue(issues, 'literal_error', loc, `Input should be ${expected}`, value, { expected }),
   };
 }
 
@@ -174,7 +175,7 @@ export const anything: PydanticField<unknown> = { read: (value) => value, schema
 export const list = <T>(item: PydanticField<T>): PydanticField<T[]> => ({
   schema: { type: 'array', items: item.schema },
   read(value, loc, issues) {
-    if (!Array.isArray(value)) return refuse(issues, 'list_type', loc, 'Input should be a valid list', value);
+    if (!Array.isArray(value)) return addIssue(issues, 'list_type', loc, 'Input should be a valid list', value);
     const items = value.map((one, index) => item.read(one, [...loc, index], issues));
     return items.includes(INVALID) ? INVALID : (items as T[]);
   },
@@ -183,7 +184,7 @@ export const list = <T>(item: PydanticField<T>): PydanticField<T[]> => ({
 export const dict = <T>(item: PydanticField<T>): PydanticField<Record<string, T>> => ({
   schema: { type: 'object', additionalProperties: item.schema },
   read(value, loc, issues) {
-    if (!isRecord(value)) return refuse(issues, 'dict_type', loc, 'Input should be a valid dictionary', value);
+    if (!isRecord(value)) return addIssue(issues, 'dict_type', loc, 'Input should be a valid dictionary', value);
     const members = Object.entries(value).map(([key, one]) => [key, item.read(one, [...loc, key], issues)] as const);
     // fromEntries defines own properties: a file named "__proto__" stays a file.
     return members.some(([, one]) => one === INVALID) ? INVALID : (Object.fromEntries(members) as Record<string, T>);
@@ -213,12 +214,12 @@ export function model<F extends Fields>(fields: F): PydanticModel<Value<F>> {
   const read: FieldReader<Value<F>> = (value, loc, issues) => {
     if (!isRecord(value)) {
       const message = 'Input should be a valid dictionary or object to extract fields from';
-      return refuse(issues, 'model_attributes_type', loc, message, value);
+      return addIssue(issues, 'model_attributes_type', loc, message, value);
     }
     const members = Object.entries(fields).map(([name, field]) => {
       if (Object.hasOwn(value, name)) return [name, field.read(value[name], [...loc, name], issues)] as const;
       if (field.fallback) return [name, field.fallback()] as const;
-      return [name, refuse(issues, 'missing', [...loc, name], 'Field required', value)] as const;
+      return [name, addIssue(issues, 'missing', [...loc, name], 'Field required', value)] as const;
     });
     return members.some(([, one]) => one === INVALID) ? INVALID : (Object.fromEntries(members) as Value<F>);
   };
@@ -231,7 +232,7 @@ export function model<F extends Fields>(fields: F): PydanticModel<Value<F>> {
       const issues: Issue[] = [];
       const value =
         body === null || body === undefined
-          ? refuse(issues, 'missing', ['body'], 'Field required', null)
+          ? addIssue(issues, 'missing', ['body'], 'Field required', null)
           : read(body, ['body'], issues);
       return value === INVALID ? { ok: false, detail: issues } : { ok: true, value };
     },

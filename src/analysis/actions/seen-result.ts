@@ -117,7 +117,7 @@ export function framedLike(example: string | null, { stdout, stderr, exit, secon
     const value = parseJson(example);
     if (isJsonObject(value)) {
       const made = filled(value, { stdout, stderr, exit: status, seconds });
-      return /^\{"[^"]*": /.test(example) ? spaced(printJson(made, 1)) : printJson(made);
+      return /^\{"[^"]*": /.test(example) ? spacedOutput(printJson(made, 1)) : printJson(made);
     }
   }
   if (example !== null && /^(?:<error>)?Exit code \d+/.test(example))
@@ -131,7 +131,7 @@ export function framedLike(example: string | null, { stdout, stderr, exit, secon
 }
 
 /** JSON on one line, as Python writes it. A line break in indented JSON is never part of a text. */
-const spaced = (text: string): string =>
+const spacedOutput = (text: string): string =>
   text
     .replace(/([{[])\n\s*/g, '$1')
     .replace(/\n\s*([}\]])/g, '$1')

@@ -30,10 +30,10 @@ const COMPOUND = new Set(
  * the text holds anything else, or does not parse.
  */
 export function readShell(text: string): SimpleCommand[] | null {
-  return new Reader(text).read();
+  return new ShellReader(text).read();
 }
 
-class Reader {
+class ShellReader {
   readonly #text: string;
   #at = 0;
   #bodies: { redirect: Redirect; delimiter: string; isQuoted: boolean; strips: boolean }[] = [];

@@ -19,7 +19,7 @@ export function workdirOf(
   json: JsonValue | undefined,
 ): FoundDirectory | null {
   const { extras, turns, toolSchemas = [] } = rollout;
-  for (const [why, value] of placesIn(extras, argumentsOf(json ?? null)))
+  for (const [why, value] of directoryPlaces(extras, argumentsOf(json ?? null)))
     if (typeof value === 'string' && value.startsWith('/'))
       return { path: posix.normalize(value), how: 'recorded', why };
   for (const { action } of actions)
@@ -44,7 +44,7 @@ export function workdirOf(
   return fromActions(actions) ?? fromProse(turns);
 }
 
-function* placesIn(extras: JsonObject, json: JsonObject): Generator<[string, JsonValue | undefined]> {
+function* directoryPlaces(extras: JsonObject, json: JsonObject): Generator<[string, JsonValue | undefined]> {
   const at = (value: JsonValue | undefined, ...way: readonly string[]): JsonValue | undefined => {
     let here: JsonValue | undefined = value;
     for (const key of way) here = isJsonObject(here ?? null) ? (here as JsonObject)[key] : undefined;

@@ -68,7 +68,7 @@ function outcome(name: string, judge: (scores: number[], lengths: number[]) => n
 }
 
 /** torch.sum on a CPU: eight lanes with four rows at a time; below eight values four values at a time. */
-function sumOf(values: ArrayLike<number>): number {
+function total(values: ArrayLike<number>): number {
   const { length } = values;
   if (length < LANES) return stridedSum(values, 0, 1, length);
   const rows = Math.floor(length / LANES);
@@ -123,8 +123,8 @@ function byGroup(
   const values: (number | undefined)[] = groups.map(() => undefined);
   for (const rows of members.values()) {
     const judged = judge(
-      rows.map((row) => sumOf(rewards[row]!)),
-      rows.map((row) => sumOf(masks[row]!)),
+      rows.map((row) => total(rewards[row]!)),
+      rows.map((row) => total(masks[row]!)),
     );
     if (judged !== null) for (const [i, row] of rows.entries()) values[row] = judged[i]!;
   }
@@ -134,7 +134,7 @@ function byGroup(
 const spread = ({ masks }: Batch, values: readonly (number | undefined)[]): number[][] =>
   masks.map((mask, row) => mask.map((bit) => f32(values[row]! * Math.min(1, bit))));
 
-const meanOf = (scores: readonly number[]): number => (scores.length === 1 ? 0 : f32(sumOf(scores) / scores.length));
+const meanOf = (scores: readonly number[]): number => (scores.length === 1 ? 0 : f32(total(scores) / scores.length));
 
 const less = (scores: readonly number[], baseline: number): number[] => scores.map((score) => f32(score - baseline));
 
@@ -245,7 +245,7 @@ function whitened(values: readonly (readonly number[])[], masks: readonly (reado
   const all = Float32Array.from(values.flat());
   const meanBy = (of: (value: number) => number): number => {
     const weighted = all.map((value, i) => (weights[i] === 0 ? 0 : f32(of(value)) * weights[i]!));
-    return f32(sumOf(weighted) / f32(count));
+    return f32(total(weighted) / f32(count));
   };
   const mean = meanBy((value) => value);
   const squares = meanBy((value) => f32(value - mean) ** 2);
@@ -269,7 +269,7 @@ export const ESTIMATORS: readonly Estimator[] = [
   {
     ...outcome('opo', (scores, lengths) => {
       const weighted = scores.map((score, i) => f32(score * lengths[i]!));
-      return less(scores, scores.length === 1 ? 0 : f32(sumOf(weighted) / sumOf(lengths)));
+      return less(scores, scores.length === 1 ? 0 : f32(total(weighted) / total(lengths)));
     }),
     isByLength: true,
   },
@@ -279,7 +279,7 @@ export const ESTIMATORS: readonly Estimator[] = [
     isOfBatch: true,
     isByLength: false,
     advantages(batch) {
-      const scores = batch.rewards.map(sumOf);
+      const scores = batch.rewards.map(total);
       const alpha = f32(scores.length / Math.max(1, scores.filter((score) => score !== 0).length));
       return spread(
         batch,

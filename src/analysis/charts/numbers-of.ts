@@ -8,7 +8,7 @@ export interface StepOfNumber {
   spread: NumberSpread;
 }
 
-interface Kept {
+interface NumberCache {
   buckets: readonly Bucket[];
   /** The bucket of each row. */
   ids: Int32Array;
@@ -17,15 +17,15 @@ interface Kept {
 }
 
 /** Computed once for the same rows, however often it is drawn. */
-const kept = new WeakMap<FactRows, Kept>();
+const kept = new WeakMap<FactRows, NumberCache>();
 
-function keptOf(rows: FactRows): Kept {
+function keptOf(rows: FactRows): NumberCache {
   const known = kept.get(rows);
   if (known !== undefined) return known;
   const buckets = bucketsOf(rows, 'step');
   const ids = new Int32Array(rows.length);
   for (const [id, { members }] of buckets.entries()) for (const row of members) ids[row] = id;
-  const made: Kept = { buckets, ids, steps: new Map(), curves: new Map() };
+  const made: NumberCache = { buckets, ids, steps: new Map(), curves: new Map() };
   kept.set(rows, made);
   return made;
 }

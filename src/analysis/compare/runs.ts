@@ -41,14 +41,14 @@ export async function compareRuns(
   const [a, b] = [await sidesOf(first, rest), await sidesOf(second, rest)];
   const keys = [...new Set([...a.keys(), ...b.keys()])];
   return keys
-    .map((key) => pairOf(key, a.get(key) ?? null, b.get(key) ?? null, pass))
-    .sort((x, y) => sizeOf(y) - sizeOf(x));
+    .map((key) => runPair(key, a.get(key) ?? null, b.get(key) ?? null, pass))
+    .sort((x, y) => sideSize(y) - sideSize(x));
 }
 
 /** Prompts that cannot be compared sort last. */
-const sizeOf = ({ difference }: RunPair): number => (difference === null ? -1 : Math.abs(difference));
+const sideSize = ({ difference }: RunPair): number => (difference === null ? -1 : Math.abs(difference));
 
-function pairOf(key: string, a: RunSide | null, b: RunSide | null, pass: number): RunPair {
+function runPair(key: string, a: RunSide | null, b: RunSide | null, pass: number): RunPair {
   const isKnown = a?.mean != null && b?.mean != null;
   const difference = isKnown ? differenceOf(a.mean!, b.mean!) : null;
   return {

@@ -69,21 +69,25 @@ export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Roll
   }
 }
 
-type Said = Rollout['turns'][number];
+type SaidTurn = Rollout['turns'][number];
 
-const whole = ({ index, role, text }: Said, isOwn: boolean): ComparedTurn => ({
+const wholePiece = ({ index, role, text }: SaidTurn, isOwn: boolean): ComparedTurn => ({
   turn: index,
   role,
   pieces: text === '' ? [] : [{ isOwn, text }],
 });
-const alone = (turn: Said): ComparedTurn => whole(turn, true);
-const equal = (a: Said, b: Said): TurnPair => ({ a: whole(a, false), b: whole(b, false), isSame: true });
+const alone = (turn: SaidTurn): ComparedTurn => wholePiece(turn, true);
+const equal = (a: SaidTurn, b: SaidTurn): TurnPair => ({
+  a: wholePiece(a, false),
+  b: wholePiece(b, false),
+  isSame: true,
+});
 
-function compared(a: Said, b: Said): TurnPair {
+function compared(a: SaidTurn, b: SaidTurn): TurnPair {
   const isLong = a.text.length > MOST_COMPARED || b.text.length > MOST_COMPARED;
   const words = isLong ? undefined : diffWordsWithSpace(a.text, b.text, { maxEditLength: MOST_EDITS });
   if (words === undefined) return { a: alone(a), b: alone(b), isSame: false };
-  const side = (turn: Said, isLeft: boolean): ComparedTurn => ({
+  const side = (turn: SaidTurn, isLeft: boolean): ComparedTurn => ({
     turn: turn.index,
     role: turn.role,
     pieces: joinedPieces(

@@ -159,15 +159,15 @@ export class ErrorTable<Where> {
         row.first ??= first;
       }
     }
-    return [...tools.values()].sort((a, b) => b.calls - a.calls || compare(a.tool, b.tool));
+    return [...tools.values()].sort((a, b) => b.calls - a.calls || compareTexts(a.tool, b.tool));
   }
 
   /** By tool and step, the most frequent first. */
   rows(): ErrorRow<Where>[] {
     return [...this.#rows.values(), ...this.#constants()]
       .map((row) => ({ ...row, calls: this.#calls.get(`${row.tool}\0${row.step}`) ?? 0 }))
-      .sort((a, b) => compare(a.tool, b.tool) || (a.step ?? -1) - (b.step ?? -1) || b.count - a.count);
+      .sort((a, b) => compareTexts(a.tool, b.tool) || (a.step ?? -1) - (b.step ?? -1) || b.count - a.count);
   }
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

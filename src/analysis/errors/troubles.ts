@@ -52,7 +52,7 @@ interface RowTurn {
 }
 
 /** All calls as they were counted, which is what takes long. */
-interface Counted {
+interface TroubleCount {
   rows: ErrorRow<RowTurn>[];
   tools: ToolRow<RowTurn>[];
   /** By tool, in all steps. */
@@ -90,7 +90,7 @@ async function countedCalls(
   isWhole: boolean,
   skipsLong: boolean,
   rest: Rest | undefined,
-): Promise<Counted> {
+): Promise<TroubleCount> {
   const steps = facts.numbers('step');
   const table = new ErrorTable<RowTurn>();
   const [calls, errors] = [facts.numbers('tool_calls'), facts.numbers('tool_errors')];
@@ -130,7 +130,7 @@ function troubleOf(rows: readonly ErrorRow<RolloutPlace>[], of: number | null, a
   const counts = new Map(rows.map(({ step, count }) => [step, count]));
   const count = rows.reduce((sum, one) => sum + one.count, 0);
   const { answer } = row;
-  const trouble = { tool, kind, fault, exception, count, of, first, ...overSteps(counts, all), filter: filterOf(kind) };
+  const trouble = { tool, kind, fault, exception, count, of, first, ...overSteps(counts, all), filter: troubleFilter(kind) };
   return answer === undefined ? trouble : { ...trouble, answer };
 }
 
@@ -147,7 +147,7 @@ function overSteps(
 }
 
 /** Empty and constant results are not findings, so no filter can select them. */
-const filterOf = (kind: CallTrouble): string | null =>
+const troubleFilter = (kind: CallTrouble): string | null =>
   kind === 'empty' || kind === 'one_answer' ? null : kind === 'cut' ? 'finding:tool_cut' : `error.kind == "${kind}"`;
 
 function endingsOf(facts: FactRows, steps: Float64Array, all: readonly number[]): Trouble[] {

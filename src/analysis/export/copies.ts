@@ -8,7 +8,7 @@ const NEAR = 0.8;
 /** Passages compared for near copies. Each response has a fixed sample: those with the smallest hashes. */
 const SAMPLE = 64;
 
-const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+const copyWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** 32-bit FNV-1a, run twice with different seeds: 52 bits as one number. */
 function gramHash(text: string): number {
@@ -22,7 +22,7 @@ function gramHash(text: string): number {
 
 /** The hashes of all runs of 13 words; a shorter text is one run. */
 function grams(text: string): Set<number> {
-  const all = words(text);
+  const all = copyWords(text);
   const found = new Set<number>();
   if (all.length === 0) return found;
   for (let at = 0; at === 0 || at + GRAM <= all.length; at++) found.add(gramHash(all.slice(at, at + GRAM).join(' ')));
@@ -49,7 +49,7 @@ export class Contamination {
 
   /** @param text a question, a prompt or an answer of the evaluation */
   add(text: string): void {
-    const all = words(text);
+    const all = copyWords(text);
     if (all.length === 0) return;
     this.#prompts.add(all.join(' '));
     if (all.length >= GRAM) for (const gram of grams(text)) this.#grams.add(gram);
@@ -58,7 +58,7 @@ export class Contamination {
   /** `prompt`: the same question; `passage`: 13 words in a row; null: neither. */
   of(conversation: ExportConversation): 'prompt' | 'passage' | null {
     const asked = copyPrompt(conversation);
-    if (this.#prompts.has(words(asked).join(' '))) return 'prompt';
+    if (this.#prompts.has(copyWords(asked).join(' '))) return 'prompt';
     for (const gram of grams(`${asked}\n${responseText(conversation)}`)) if (this.#grams.has(gram)) return 'passage';
     return null;
   }

@@ -91,14 +91,14 @@ function extraColumns(facts: FactRows): FactColumn[] {
       ];
     if (known.every((cell) => typeof cell === 'number' || typeof cell === 'boolean'))
       return [{ name: column, type: 'DOUBLE', at: (row) => numberIn(cells[row]) }];
-    return [{ name: column, type: 'STRING', at: (row) => textIn(cells[row]) }];
+    return [{ name: column, type: 'STRING', at: (row) => cellText(cells[row]) }];
   });
 }
 
-type Cell = ReturnType<FactRows['cells']>[number];
+type TableCell = ReturnType<FactRows['cells']>[number];
 
-const numberIn = (cell: Cell): number | null =>
+const numberIn = (cell: TableCell): number | null =>
   typeof cell === 'number' ? cell : typeof cell === 'boolean' ? Number(cell) : null;
 
-const textIn = (cell: Cell): string | null =>
+const cellText = (cell: TableCell): string | null =>
   cell === undefined || cell === null || typeof cell === 'symbol' || typeof cell === 'object' ? null : String(cell);

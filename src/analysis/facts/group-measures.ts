@@ -36,7 +36,7 @@ export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float
     const isOfEach = name === 'rank' || name === 'adv';
     const of = isOfEach ? Number.NaN : name === 'group.n' ? size : ofAll(name, finite, count);
     if (name === 'rank') finite.subarray(0, count).sort();
-    const mean = name === 'adv' ? meanOf(finite, count) : 0;
+    const mean = name === 'adv' ? meanOfFirst(finite, count) : 0;
     const squares = name === 'adv' ? squaresOf(finite, count, mean) : 0;
     for (let i = 0; i < size; i++) {
       const row = members.at(group, i);
@@ -61,11 +61,11 @@ function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number 
   if (name === 'group.max') return high;
   // Equal scores have no spread, whatever the last digit of their mean.
   if (low === high) return name === 'group.mean' ? low : 0;
-  const mean = meanOf(scores, count);
+  const mean = meanOfFirst(scores, count);
   return name === 'group.mean' ? mean : Math.sqrt(squaresOf(scores, count, mean) / count);
 }
 
-function meanOf(scores: Float64Array, count: number): number {
+function meanOfFirst(scores: Float64Array, count: number): number {
   let sum = 0;
   for (let i = 0; i < count; i++) sum += scores[i]!;
   return sum / count;

@@ -171,18 +171,18 @@ function shownBy(group: readonly SimpleCommand[]): FileEffect | null {
   const [first, second] = group.map(({ words }) => words);
   if (first === undefined || first.some(({ isPlain }) => !isPlain)) return null;
   const [name, ...rest] = first.map(({ text }) => text);
-  const range = second === undefined ? { from: 1, to: null } : group.length === 2 ? rangeOf(second) : null;
+  const range = second === undefined ? { from: 1, to: null } : group.length === 2 ? lineRange(second) : null;
   if (range === null) return null;
   const show = (path: string | undefined, isNumbered: boolean, part = range): FileEffect | null =>
     path === undefined || path.startsWith('-') ? null : { kind: 'show', path, ...part, isNumbered };
   if (name === 'cat' && rest.length === 1) return show(rest[0], false);
   if (name === 'cat' && rest.length === 2 && rest[0] === '-n') return show(rest[1], true);
   if (name === 'nl' && rest.length === 2 && rest[0] === '-ba') return show(rest[1], true);
-  const part = second === undefined ? rangeOf(first.slice(0, -1)) : null;
+  const part = second === undefined ? lineRange(first.slice(0, -1)) : null;
   return part === null ? null : show(rest.at(-1), false, part);
 }
 
-function rangeOf(words: readonly ShellWord[]): { from: number; to: number | null } | null {
+function lineRange(words: readonly ShellWord[]): { from: number; to: number | null } | null {
   const [name, ...rest] = words.map(({ text }) => text);
   if (name === 'sed' && rest[0] === '-n' && rest.length === 2) {
     const match = /^(\d+)(?:,(\d+|\$))?p$/.exec(rest[1] ?? '');

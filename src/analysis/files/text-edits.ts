@@ -12,7 +12,7 @@ export interface PartialEdit {
 const growth = ({ old, new: text }: PartialEdit): number => text.split('\n').length - old.split('\n').length;
 
 /** Consecutive known lines, as one text. */
-function runsOf(lines: ReadonlyMap<number, KnownLine>): { from: number; text: string }[] {
+function lineRuns(lines: ReadonlyMap<number, KnownLine>): { from: number; text: string }[] {
   const runs: { from: number; texts: string[] }[] = [];
   for (const number of [...lines.keys()].sort((a, b) => a - b)) {
     const last = runs.at(-1);
@@ -26,7 +26,7 @@ function runsOf(lines: ReadonlyMap<number, KnownLine>): { from: number; text: st
 /** Each occurrence of a text in the known lines: the run, and the offset in it. */
 function editPlaces(lines: ReadonlyMap<number, KnownLine>, text: string): { from: number; text: string; at: number }[] {
   if (text === '') return [];
-  return runsOf(lines).flatMap((run) => {
+  return lineRuns(lines).flatMap((run) => {
     const found: { from: number; text: string; at: number }[] = [];
     for (let at = run.text.indexOf(text); at !== -1; at = run.text.indexOf(text, at + text.length))
       found.push({ ...run, at });

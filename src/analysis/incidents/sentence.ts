@@ -17,14 +17,14 @@ export interface Wording {
   tool: string | null;
 }
 
-const number = (value: number): string =>
+const numberWords = (value: number): string =>
   Number.isNaN(value) ? '?' : Math.abs(value) >= 100 ? formatCount(Math.round(value)) : meanText(value);
 
 /** `0 % → 61 % of rollouts`, `450 → 1,200`. */
 const shiftText = ({ name }: Movement, [before, after]: Shift): string =>
   isShareName(name)
     ? `${formatPercent(before)} → ${formatPercent(after)} of rollouts`
-    : `${number(before)} → ${number(after)}`;
+    : `${numberWords(before)} → ${numberWords(after)}`;
 
 const UNITS: { [name: string]: string } = {
   chars: 'characters',

@@ -24,9 +24,9 @@ const FIRST_OTHER = '\u0370';
 const LANGUAGES: readonly string[] = Object.keys(WORDS);
 
 /** The languages of a word, by number. */
-const OF_WORD: ReadonlyMap<string, readonly number[]> = tableOf();
+const OF_WORD: ReadonlyMap<string, readonly number[]> = languageTable();
 
-function tableOf(): Map<string, number[]> {
+function languageTable(): Map<string, number[]> {
   const table = new Map<string, number[]>();
   for (const [number, language] of LANGUAGES.entries())
     for (const word of (WORDS[language] ?? '').split(' ')) table.set(word, [...(table.get(word) ?? []), number]);

@@ -24,7 +24,7 @@ export const ungrouped = ({ groups }: Pick<FactRows, 'groups'>): number =>
   groups.reduce((sum, group) => sum + Number(group < 0), 0);
 
 /** A group of the table. The list of its rows is built on demand: a million rollouts have a hundred thousand groups. */
-class Group implements GroupRow {
+class PromptGroup implements GroupRow {
   readonly n: number;
   readonly scored: number;
   readonly mean: number | null;
@@ -78,7 +78,7 @@ export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
     if (own.length < n) own = new Float64Array(n * 2);
     for (let i = 0; i < n; i++) own[i] = scores[members.at(group, i)]!;
     const stats = groupStats(own, pass, n);
-    const row = new Group(members, group, stats, streams[first] ?? '', steps[first]!, facts.prompts[first]!);
+    const row = new PromptGroup(members, group, stats, streams[first] ?? '', steps[first]!, facts.prompts[first]!);
     for (let i = 0; i < n; i++) {
       const fault = faults[members.at(group, i)];
       if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && own[i]! <= 0) row.blameless++;

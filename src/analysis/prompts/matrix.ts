@@ -29,7 +29,7 @@ export interface Matrix {
 
 /** @param pass the mean at which a prompt counts as solved */
 export function promptMatrix(table: readonly GroupRow[], pass: number): Matrix {
-  const steps = [...stepsOf(table)].sort(orderOfSteps);
+  const steps = [...tableSteps(table)].sort(orderOfSteps);
   const groups = membersByNumber(Int32Array.from(table, ({ prompt }) => prompt));
   const rows: MatrixRow[] = [];
   for (let prompt = 0; prompt < groups.length; prompt++) {
@@ -41,7 +41,7 @@ export function promptMatrix(table: readonly GroupRow[], pass: number): Matrix {
 }
 
 /** Groups of a step are mostly adjacent. */
-function stepsOf(table: readonly GroupRow[]): ReadonlySet<number> {
+function tableSteps(table: readonly GroupRow[]): ReadonlySet<number> {
   const steps = new Set<number>();
   let last: number | undefined;
   for (const { step } of table) {

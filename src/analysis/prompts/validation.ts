@@ -89,7 +89,7 @@ function* figuresOf(values: Float64Array, votes: readonly (string | null)[]): Ge
     return value;
   };
   const hasVotes = !votes.includes(null);
-  const numbers = numbered(votes);
+  const numbers = voteNumbers(votes);
   for (const size of sizesOf(count)) {
     yield* draw('best', size, reduced(Math.max));
     yield* draw('worst', size, reduced(Math.min));
@@ -98,7 +98,7 @@ function* figuresOf(values: Float64Array, votes: readonly (string | null)[]): Ge
 }
 
 /** Numbers from 0; equal votes share one. */
-function numbered(votes: readonly (string | null)[]): Uint32Array {
+function voteNumbers(votes: readonly (string | null)[]): Uint32Array {
   const known = new Map<string | null, number>();
   return Uint32Array.from(votes, (vote) => {
     const number = known.get(vote) ?? known.size;

@@ -86,8 +86,8 @@ export const textOf = (value: JsonValue): string => (typeof value === 'string' ?
 
 export function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
   if (typeof wanted === 'object' && wanted !== null) return compareDates(momentOf(value), by, wanted);
-  if (by === '==') return isEqual(value ?? null, wanted);
-  if (by === '!=') return !isEqual(value ?? null, wanted);
+  if (by === '==') return isEqualValue(value ?? null, wanted);
+  if (by === '!=') return !isEqualValue(value ?? null, wanted);
   // A big integer keeps its digits as a bigint, which compares with numbers exactly.
   if ((typeof value !== 'number' && typeof value !== 'bigint') || typeof wanted !== 'number') return false;
   return by === '<' ? value < wanted : by === '<=' ? value <= wanted : by === '>' ? value > wanted : value >= wanted;
@@ -102,7 +102,7 @@ function compareDates(moment: number, by: Comparison, { date, lasts }: DateLiter
   return by === '<=' ? moment < date || isWithin : moment > date && !isWithin;
 }
 
-function isEqual(value: JsonValue, wanted: Exclude<Literal, DateLiteral>): boolean {
+function isEqualValue(value: JsonValue, wanted: Exclude<Literal, DateLiteral>): boolean {
   if (typeof value === 'number' && typeof wanted === 'number')
     return value === wanted || (Number.isNaN(value) && Number.isNaN(wanted));
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint equals the number of the same value

@@ -6,7 +6,7 @@ import { FACT_ROW } from '../../core/rollout/fact-row.ts';
 import type { SortValue } from './sort.ts';
 
 /** The question for each record. */
-export interface Asked {
+export interface QueryThreadRequest {
   /** null lets every record through. */
   filter: { text: string; isInverted: boolean } | null;
   /** The name of the field to sort by. */
@@ -15,7 +15,7 @@ export interface Asked {
   columns: readonly string[];
 }
 
-export interface QueryRequest extends Asked {
+export interface QueryRequest extends QueryThreadRequest {
   path: string;
   context: ReadContext;
   stream: string;
@@ -43,7 +43,7 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
     super('query-worker');
   }
 
-  askFor(file: DumpFile, records: readonly number[], asked: Asked): Promise<QueryAnswer | null> {
+  askFor(file: DumpFile, records: readonly number[], asked: QueryThreadRequest): Promise<QueryAnswer | null> {
     const { index } = file;
     const places = new Float64Array(records.length * PLACE);
     for (const [i, record] of records.entries()) {

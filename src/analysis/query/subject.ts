@@ -11,7 +11,7 @@ import type { SignalCheck } from '../signal/signal-audit.ts';
 import type { RunAgain } from './again.ts';
 import { textOf } from './evaluator.ts';
 import type { Field, TextField } from './fields.ts';
-import { type Kept, type KeptLookup, NOTHING_KEPT } from './kept.ts';
+import { type KeptLookup, type KeptSubject, NOTHING_KEPT } from './kept.ts';
 import type { LabelWord } from './label.ts';
 import { type IndexedFile, knownValue } from './on-columns.ts';
 
@@ -38,14 +38,14 @@ export interface RecordSource<Read extends AskedRecord> {
 export class Subject<Read extends AskedRecord = AskedRecord> {
   readonly #place: SubjectPlace;
   readonly #source: RecordSource<Read>;
-  readonly #kept: () => Kept;
+  readonly #kept: () => KeptSubject;
   #record: Read | null = null;
   #fields: RolloutFields | null | undefined;
   /** Its facts, if no column has them. */
   #row: Float64Array | null = null;
 
   /** @param kept data kept about the record beside the dump */
-  constructor(place: SubjectPlace, source: RecordSource<Read>, kept: () => Kept = () => NOTHING_KEPT) {
+  constructor(place: SubjectPlace, source: RecordSource<Read>, kept: () => KeptSubject = () => NOTHING_KEPT) {
     this.#place = place;
     this.#source = source;
     this.#kept = kept;
@@ -133,7 +133,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
         return this.#text(field.name) ?? undefined;
       case 'extra': {
         const { fields } = this;
-        return fields === null ? undefined : (fields.texts[field.path] ?? inside(fields.extras, field.path));
+        return fields === null ? undefined : (fields.texts[field.path] ?? valueAt(fields.extras, field.path));
       }
       case 'tool':
         return this.#calls(field.name, field.part);
@@ -165,7 +165,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
 }
 
 /** A key with that whole name, else a path: `reward.extra`, `scores.0`. */
-function inside(root: JsonValue, path: string): JsonValue | undefined {
+function valueAt(root: JsonValue, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = root;
   if (isJsonObject(root) && Object.hasOwn(root, path)) return root[path];
   for (const key of path.split('.')) {

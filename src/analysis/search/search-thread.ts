@@ -111,7 +111,7 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
       if (!(await sifted[at]!)) continue;
       if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
       for (let from = 0; from < file.count; ) {
-        const to = endOf(file, from);
+        const to = searchEnd(file, from);
         asked.push(ask(threads[next++ % threads.length]!, file, from, to, wanted));
         from = to;
         if (asked.length > threads.length * 2) yield await asked.shift()!;
@@ -144,7 +144,7 @@ async function mayHold(thread: SearchThread, file: DumpFile, { pattern, field }:
   return false;
 }
 
-function endOf({ index }: DumpFile, from: number): number {
+function searchEnd({ index }: DumpFile, from: number): number {
   let to = from;
   let bytes = 0;
   while (to < index.count && to - from < RECORDS && (to === from || bytes + index.length(to) <= BYTES))

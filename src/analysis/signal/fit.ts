@@ -15,7 +15,7 @@ export interface Fit {
 }
 
 /** 32-bit precision, and the digits that a dump keeps. */
-const isNear = (a: number, b: number): boolean =>
+const isNearAdvantage = (a: number, b: number): boolean =>
   a === b || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= 1e-3 * Math.max(1, Math.abs(b));
 
 /**
@@ -26,7 +26,7 @@ const isNear = (a: number, b: number): boolean =>
  * inputs.
  */
 export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
-  const known = [...rows.keys()].filter((row) => rows[row]!.advantages !== null && outcomeOf(rows[row]!) !== null);
+  const known = [...rows.keys()].filter((row) => rows[row]!.advantages !== null && rowOutcome(rows[row]!) !== null);
   if (known.length === 0) return null;
   const batch = batchOf(known.map((row) => rows[row]!));
   const given = new Map(ESTIMATORS.map(({ name, advantages }) => [name, advantages(batch)]));
@@ -41,11 +41,11 @@ export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
     const values = given.get(name);
     const { advantages, mask } = rows[known[i]!]!;
     if (values == null) return 0;
-    return mask!.findIndex((bit, t) => bit === 1 && !isNear(advantages![t] ?? Number.NaN, values[i]![t]!));
+    return mask!.findIndex((bit, t) => bit === 1 && !isNearAdvantage(advantages![t] ?? Number.NaN, values[i]![t]!));
   };
   const byGroup = new Map<string, ReadonlySet<string>>();
   const counts = new Map<string, number>();
-  const telling = [...members].filter(([, group]) => isTelling(group.map((i) => rows[known[i]!]!)));
+  const telling = [...members].filter(([, group]) => hasContrast(group.map((i) => rows[known[i]!]!)));
   for (const [key, group] of telling) {
     const names = [...given.keys()].filter(
       (name) => given.get(name) != null && group.every((i) => differsAt(name, i) === -1),
@@ -74,7 +74,7 @@ export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
 /**
  * Rewards by token: the recorded ones, else the score on the last trained token. null if there is neither, or no mask.
  */
-function outcomeOf({ rewards, mask, score }: SignalRow<unknown>): number[] | null {
+function rowOutcome({ rewards, mask, score }: SignalRow<unknown>): number[] | null {
   if (mask === null || mask.length === 0) return null;
   if (rewards !== null) return rewards.map((value) => value ?? 0);
   if (score === null) return null;
@@ -85,7 +85,7 @@ function outcomeOf({ rewards, mask, score }: SignalRow<unknown>): number[] | nul
 function batchOf(rows: readonly SignalRow<unknown>[]): Batch {
   const hasValues = rows.every(({ values }) => values !== null);
   return {
-    rewards: rows.map((row) => outcomeOf(row)!),
+    rewards: rows.map((row) => rowOutcome(row)!),
     masks: rows.map(({ mask }) => mask!),
     groups: rows.map(({ group }) => group),
     baselines: rows.every(({ greedy }) => greedy !== null) ? rows.map(({ greedy }) => greedy!) : null,
@@ -96,7 +96,7 @@ function batchOf(rows: readonly SignalRow<unknown>[]): Batch {
 /** Scores closer than this are equal except for rounding, which differs between machines. */
 const LEAST_SPREAD = 1e-5;
 
-function isTelling(rows: readonly SignalRow<unknown>[]): boolean {
+function hasContrast(rows: readonly SignalRow<unknown>[]): boolean {
   const scores = rows.map(totalOf);
   if (!scores.every(Number.isFinite)) return false;
   if (scores.length === 1) return true;

@@ -94,20 +94,20 @@ type Notice = (
   severity?: SignalFinding['severity'],
 ) => void;
 
-interface Group {
+interface SignalGroup {
   rows: number[];
   /** The rows whose rewards form the baseline: the last output of each session, else all. */
   judged: number[];
 }
 
-function groupsOf(rows: readonly SignalRow<unknown>[]): Map<string, Group> {
+function groupsOf(rows: readonly SignalRow<unknown>[]): Map<string, SignalGroup> {
   const last = new Map<string, number>();
   for (const [at, { session }] of rows.entries()) {
     if (session === null) continue;
     const before = last.get(session.name);
     if (before === undefined || rows[before]!.session!.output < session.output) last.set(session.name, at);
   }
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, SignalGroup>();
   for (const [at, { group, session }] of rows.entries()) {
     const own = groups.get(group) ?? { rows: [], judged: [] };
     groups.set(group, own);
@@ -122,7 +122,7 @@ const isUntrained = ({ mask }: SignalRow<unknown>): boolean => mask?.every((bit)
 function auditRow(
   rows: readonly SignalRow<unknown>[],
   at: number,
-  groups: ReadonlyMap<string, Group>,
+  groups: ReadonlyMap<string, SignalGroup>,
   fit: Fit | null,
   notice: Notice,
 ): void {
@@ -156,14 +156,18 @@ function auditRow(
 }
 
 /** A session's outputs are judged by their sum, wherever in its last output that is placed. */
-function isOneOfSeveral(rows: readonly SignalRow<unknown>[], { session }: SignalRow<unknown>, group: Group): boolean {
+function isOneOfSeveral(
+  rows: readonly SignalRow<unknown>[],
+  { session }: SignalRow<unknown>,
+  group: SignalGroup,
+): boolean {
   return session !== null && group.rows.filter((other) => rows[other]!.session?.name === session.name).length > 1;
 }
 
 function auditPlace(
   rows: readonly SignalRow<unknown>[],
   at: number,
-  groups: ReadonlyMap<string, Group>,
+  groups: ReadonlyMap<string, SignalGroup>,
   notice: Notice,
 ): void {
   const row = rows[at]!;
@@ -242,7 +246,7 @@ function auditSum({ tokenScores, rewards, score }: SignalRow<unknown>, at: numbe
   notice('reward_sum', [at], `the rewards by token sum to ${brief(sum)}, the score is ${brief(score)}`);
 }
 
-function auditGroup(rows: readonly SignalRow<unknown>[], group: Group, fit: Fit | null, notice: Notice): void {
+function auditGroup(rows: readonly SignalRow<unknown>[], group: SignalGroup, fit: Fit | null, notice: Notice): void {
   const { judged } = group;
   auditSessions(rows, group, notice);
   auditCopies(rows, group, notice);
@@ -276,7 +280,12 @@ const isNaNRecorded = ({ rewards, score }: SignalRow<unknown>): boolean =>
   Number.isNaN(score) || (rewards?.some((value) => Number.isNaN(value)) ?? false);
 
 /** A row that is rejected whole keeps its reward and its group, and so shifts the baseline of its siblings. */
-function auditBaseline(rows: readonly SignalRow<unknown>[], { judged }: Group, fit: Fit | null, notice: Notice): void {
+function auditBaseline(
+  rows: readonly SignalRow<unknown>[],
+  { judged }: SignalGroup,
+  fit: Fit | null,
+  notice: Notice,
+): void {
   const rejected = judged.filter((at) => isUntrained(rows[at]!) && Number.isFinite(totalOf(rows[at]!)));
   const trained = judged.filter((at) => rows[at]!.mask !== null && !isUntrained(rows[at]!));
   if (rejected.length === 0 || trained.length === 0) return;
@@ -306,7 +315,11 @@ function isJudgedAlone(
  * verl judges a session by its last output and copies that advantage to the others; it is 0 if nothing of that output
  * is trained.
  */
-function auditSessions(rows: readonly SignalRow<unknown>[], { rows: members, judged }: Group, notice: Notice): void {
+function auditSessions(
+  rows: readonly SignalRow<unknown>[],
+  { rows: members, judged }: SignalGroup,
+  notice: Notice,
+): void {
   for (const last of judged) {
     const row = rows[last]!;
     if (row.session === null || !isUntrained(row)) continue;
@@ -322,7 +335,7 @@ function auditSessions(rows: readonly SignalRow<unknown>[], { rows: members, jud
 }
 
 /** The same tokens with the same sampling probabilities are one rollout that was written twice. */
-function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: Group, notice: Notice): void {
+function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: SignalGroup, notice: Notice): void {
   const seen = new Map<string, number>();
   for (const at of members) {
     const { requestId, sampled, ids } = rows[at]!;
@@ -349,7 +362,7 @@ function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: Gro
  */
 function auditSizes(
   rows: readonly SignalRow<unknown>[],
-  groups: ReadonlyMap<string, Group>,
+  groups: ReadonlyMap<string, SignalGroup>,
   fit: Fit | null,
   notice: Notice,
 ): void {

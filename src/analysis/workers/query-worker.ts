@@ -42,7 +42,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
   const query = filter === null ? null : queryFor(filter.text);
   const order: SortOrder | null = sort === null ? null : { key: sort, field: fieldNamed(sort), descending: false };
   const shown = columns.map(fieldNamed);
-  const fd = opened(request.path);
+  const fd = openedFile(request.path);
   let place = places;
   const rows = Array.from({ length: FACT_ROW }, (_, at) => ({ at: () => place[FACTS_AT + at]! }));
   for (let i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
     };
     let buffer: Buffer | null | undefined;
     const raw = () => {
-      if (buffer === undefined) buffer = lineAt(fd, offset!, bytes!);
+      if (buffer === undefined) buffer = lineBytes(fd, offset!, bytes!);
       return buffer;
     };
     let decoded: string | null | undefined;
@@ -89,7 +89,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
   parentPort?.postMessage({ id, answer }, [answer.accepted.buffer as ArrayBuffer]);
 });
 
-function opened(path: string): number | null {
+function openedFile(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch {
@@ -97,7 +97,7 @@ function opened(path: string): number | null {
   }
 }
 
-function lineAt(fd: number | null, offset: number, bytes: number): Buffer | null {
+function lineBytes(fd: number | null, offset: number, bytes: number): Buffer | null {
   if (fd === null) return null;
   try {
     const buffer = Buffer.allocUnsafe(bytes);

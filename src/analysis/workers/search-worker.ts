@@ -103,7 +103,7 @@ function hitsIn(request: SearchRequest, fd: number, at: number, wanted: Matcher)
   const line = parseLine(bytes.toString('utf8', 0, length), readContext, parts?.[at]);
   const hits: TextHit[] = [];
   let count = 0;
-  for (const { turn, role, text } of textsOf(request, line, at)) {
+  for (const { turn, role, text } of searchedTexts(request, line, at)) {
     wanted.find(text, (start, end) => {
       count++;
       if (hits.length >= most) return true;
@@ -124,7 +124,7 @@ function hitsIn(request: SearchRequest, fd: number, at: number, wanted: Matcher)
   return count === 0 ? null : { at, count, hits };
 }
 
-function textsOf({ roles, field, stream }: SearchRequest, line: ParsedLine, at: number): Searched[] {
+function searchedTexts({ roles, field, stream }: SearchRequest, line: ParsedLine, at: number): Searched[] {
   if (field === null)
     return (line.rollout?.turns ?? [])
       .filter(({ role }) => roles === null || roles.includes(role))

@@ -41,9 +41,9 @@ export function templateOf(own: OwnTemplate): ChatTemplate {
 
 /** A text fits the template if it begins with one of the headers, and its prompt ends with the assistant's. */
 function shapeOf({ headers, end, resultEnd }: OwnShape): Shape {
-  const rules = Object.entries(headers).map(([role, text]): HeaderRule => ({ open: header(text), role }));
+  const rules = Object.entries(headers).map(([role, text]): HeaderRule => ({ open: headerPattern(text), role }));
   const begins = new RegExp(`^\\s*(?:${rules.map(({ open }) => open).join('|')})`);
-  const asks = new RegExp(`${header(headers.assistant ?? '')}\\s{0,9}$`);
+  const asks = new RegExp(`${headerPattern(headers.assistant ?? '')}\\s{0,9}$`);
   return {
     detects: (prompt, response) =>
       prompt === '' ? begins.test(response) : begins.test(prompt) && asks.test(prompt.slice(-MAX_HEADER)),
@@ -58,7 +58,7 @@ const MAX_HEADER = 4096;
 const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** A header that ends its line may end the text instead. */
-const header = (text: string): string =>
+const headerPattern = (text: string): string =>
   text.endsWith('\n') ? `${escapedPattern(text.replace(/\n+$/, ''))}(?:\\n+|$)` : escapedPattern(text);
 
 /** The line break at the end is often lost. */

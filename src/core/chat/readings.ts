@@ -22,7 +22,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 /** For a role in no table: a name that represents one. */
 const OTHER = ['user', 'assistant', 'tool', 'system'];
 
-type Node = Zone['first'] | Header;
+type ReadingNode = Zone['first'] | Header;
 
 /** Does the model message that begins here end its turn? */
 function endsTurn({ final }: Shape, text: string, at: number): boolean {
@@ -37,7 +37,7 @@ const isPrompt = ({ text }: Zone, { role, bodyStart }: Header): boolean =>
   role === 'assistant' && text.length - bodyStart < MAX_TAIL && TAIL.test(text.slice(bodyStart));
 
 /** May `header` follow the text of `before`? @param adjacent no other header is between them */
-function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean): boolean {
+function mayFollow(zone: Zone, before: ReadingNode, header: Header, adjacent: boolean): boolean {
   const { shape, text } = zone;
   if (isWrapped(shape, before) && header.resultEnd === null) return false;
   if (before.role === 'tool' && saysCall(text.slice(before.bodyStart, header.endStart), header.rule)) return false;
@@ -66,7 +66,7 @@ export const isWrapped = (shape: Shape, { rule }: { rule: HeaderRule | null }): 
 
 /** Is the conversation legal if exactly these headers are borders? */
 function isLegal(zone: Zone, headers: readonly Header[], all: ReadonlyMap<Header, number>): boolean {
-  let before: Node = zone.first;
+  let before: ReadingNode = zone.first;
   let at = -1;
   const following = zone.next === null ? headers : [...headers, zone.next];
   for (const header of following) {
@@ -79,7 +79,7 @@ function isLegal(zone: Zone, headers: readonly Header[], all: ReadonlyMap<Header
 }
 
 /** A result left open at the end of the text: it was cut, or its header is a quote. */
-const isOpen = ({ shape, text }: Zone, last: Node): boolean =>
+const isOpen = ({ shape, text }: Zone, last: ReadingNode): boolean =>
   isWrapped(shape, last) &&
   resultBefore(shape, text, endBefore(shape, text, text.length, last.bodyStart), last.bodyStart) === null;
 
@@ -134,7 +134,7 @@ const CERTAIN = 100;
 function sureReading(zone: Zone): Reading {
   const all = new Map(zone.headers.map((header, index) => [header, index]));
   const hasWeak = zone.headers.some(({ rule }) => rule.weak === true);
-  const sure = placed(
+  const sure = placedHeaders(
     zone,
     zone.headers.filter(({ rule }) => rule.weak !== true),
   );
@@ -148,7 +148,7 @@ function sureReading(zone: Zone): Reading {
       };
     return { borders: sure.map((header) => ({ header, judged: false })), unknown: [] };
   }
-  const every = placed(zone, zone.headers);
+  const every = placedHeaders(zone, zone.headers);
   // Words that are nearly always a header, beside a conversation that is legal without them.
   if (
     isClean &&
@@ -176,7 +176,7 @@ const mayBeQuoted = ({ shape }: Zone, last: Header | undefined): boolean =>
   last?.role === 'user' || (last?.role === 'tool' && !isWrapped(shape, last));
 
 /** Leaves out words that are headers only after one role, if they follow another. */
-function placed(zone: Zone, headers: readonly Header[]): Header[] {
+function placedHeaders(zone: Zone, headers: readonly Header[]): Header[] {
   let before = zone.first.role;
   return headers.filter(({ role, rule }) => {
     if (rule.prose === true && rule.after?.includes(before) === false) return false;
@@ -202,7 +202,7 @@ const MAX_HEADERS = 400;
 function shared(zone: Zone): Reading | null {
   const { headers, next } = zone;
   if (headers.length > MAX_HEADERS) return null;
-  const nodes: Node[] = [zone.first, ...headers];
+  const nodes: ReadingNode[] = [zone.first, ...headers];
   const end = nodes.length;
   const targets = (from: number): number[] => {
     const found: number[] = [];

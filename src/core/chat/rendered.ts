@@ -57,16 +57,16 @@ export async function readTemplateFile(path: string): Promise<TemplateFile> {
   const text = await readFile(path, 'utf8');
   if (!text.trimStart().startsWith('{"') && !path.endsWith('.json')) return { source: text, values: {}, specials: [] };
   const config = JSON.parse(text) as JsonObject;
-  const source = sourceOf(config.chat_template);
+  const source = templateSource(config.chat_template);
   if (source === null) throw new Error('it has no chat_template');
   const values: JsonObject = {};
-  for (const key of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) values[key] = contentOf(config[key]) ?? '';
+  for (const key of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) values[key] = tokenContent(config[key]) ?? '';
   const added = Object.values((config.added_tokens_decoder ?? {}) as JsonObject) as JsonObject[];
-  const specials = added.flatMap((one) => (one?.special === true ? (contentOf(one) ?? []) : []));
+  const specials = added.flatMap((one) => (one?.special === true ? (tokenContent(one) ?? []) : []));
   return { source, values, specials };
 }
 
-function sourceOf(value: JsonValue | undefined): string | null {
+function templateSource(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return null;
   const named = value as JsonObject[];
@@ -74,7 +74,7 @@ function sourceOf(value: JsonValue | undefined): string | null {
   return typeof one?.template === 'string' ? one.template : null;
 }
 
-const contentOf = (value: JsonValue | undefined): string | null =>
+const tokenContent = (value: JsonValue | undefined): string | null =>
   typeof value === 'string'
     ? value
     : typeof (value as JsonObject | null | undefined)?.content === 'string'

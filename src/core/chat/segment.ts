@@ -121,7 +121,7 @@ const BEGIN = /^\s*(?:(?:<[^<>\s]{1,40}>|\[[A-Za-z]{1,12}\]|\]~!b\[)\s*)*$/;
 const TAIL = new RegExp(`^${THINK_TAIL}$`);
 
 /** A turn and its start: the start of its header, or of its unknown text. */
-interface Placed {
+interface PlacedHeader {
   role: string;
   rule: HeaderRule | null;
   confidence: ChatTurn['confidence'];
@@ -135,11 +135,11 @@ interface Placed {
 function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
   const prompt = text.slice(0, boundary);
   const asked = scanHeaders(shape, text, 0, boundary);
-  const placed: Placed[] = [];
+  const placed: PlacedHeader[] = [];
   const opening = asked[0];
   // If a text begins without a header, the text before the first one has the role that the template gives it.
   const startsWithHeader = opening !== undefined && BEGIN.test(text.slice(0, opening.start));
-  const first: Placed = startsWithHeader
+  const first: PlacedHeader = startsWithHeader
     ? { ...placedOf(opening, 'marked'), endStart: 0, start: 0 }
     : {
         role: boundary === 0 ? 'assistant' : (shape.before ?? 'user'),
@@ -157,7 +157,7 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
   const between = generation === null || isAlone ? inPrompt : inPrompt.slice(0, -1);
   if (boundary > 0) {
     const next = isAlone ? null : generation;
-    add(
+    addHeader(
       placed,
       readZone({
         text: prompt,
@@ -199,7 +199,7 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
       again ?? (headers[0] !== undefined && BEGIN.test(text.slice(0, headers[0].start)) ? headers.shift()! : null);
     if (begins !== null) placed[0] = { ...placedOf(begins, 'marked'), endStart: 0, start: 0 };
   }
-  add(
+  addHeader(
     placed,
     readZone({
       text,
@@ -211,13 +211,13 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
     }),
   );
   const repeated = again !== null && open.role === 'assistant' && boundary > 0 ? again : null;
-  return piecesOf(shape, text, placed, repeated, opened - 1);
+  return turnPieces(shape, text, placed, repeated, opened - 1);
 }
 
 const placedOf = (
   { role, rule, endStart, resultEnd, start, bodyStart }: Header,
-  confidence: Placed['confidence'],
-): Placed => ({
+  confidence: PlacedHeader['confidence'],
+): PlacedHeader => ({
   role,
   rule,
   confidence,
@@ -234,7 +234,7 @@ function generationOf(headers: readonly Header[], prompt: string): Header | null
 }
 
 /** The borders of a zone, and its unknown text, in text order. */
-function add(placed: Placed[], { borders, unknown, opensJudged }: Reading): void {
+function addHeader(placed: PlacedHeader[], { borders, unknown, opensJudged }: Reading): void {
   const found = [
     ...borders.map(({ header, judged }) => ({ turn: placedOf(header, judged ? 'inferred' : 'marked'), judged })),
     ...unknown.map(({ start }) => ({
@@ -252,10 +252,10 @@ function add(placed: Placed[], { borders, unknown, opensJudged }: Reading): void
   }
 }
 
-function piecesOf(
+function turnPieces(
   shape: Shape,
   text: string,
-  placed: readonly Placed[],
+  placed: readonly PlacedHeader[],
   repeated: Header | null,
   answering: number,
 ): ChatTurn[] {
@@ -286,7 +286,13 @@ function addEnd(turn: ChatTurn, start: number, end: number): void {
 }
 
 /** The end of a turn's text: before the template text that follows it, and before the closing tag of a result. */
-function textEnd(shape: Shape, text: string, here: Placed, next: Placed | undefined, limit: number): number {
+function textEnd(
+  shape: Shape,
+  text: string,
+  here: PlacedHeader,
+  next: PlacedHeader | undefined,
+  limit: number,
+): number {
   if (here.confidence === 'unknown') return limit;
   // After a last turn that the model wrote, a newline is part of it unless an end token comes before.
   const endStart =
@@ -339,7 +345,7 @@ function hidden({ hides }: Shape, text: string, boundary: number, turns: ChatTur
     if (turn.role !== 'assistant') return [turn];
     if (turns[i + 1] !== undefined && turns[i + 1]?.role !== 'tool')
       return (
-        dividedAt(turn, bodyOf(turn), breakBetween(turnText(text, turn), 'assistant'), hides) ?? [unknownTurn(turn)]
+        dividedAt(turn, turnBody(turn), breakBetween(turnText(text, turn), 'assistant'), hides) ?? [unknownTurn(turn)]
       );
     return [turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn];
   });
@@ -359,9 +365,9 @@ function joinedTurns({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTur
 }
 
 const unknownTurn = (turn: ChatTurn): ChatTurn => ({ ...turn, role: 'unknown', confidence: 'unknown' });
-const bodyOf = (turn: ChatTurn): TurnPiece | undefined => turn.pieces.find(({ kind }) => kind === 'text');
+const turnBody = (turn: ChatTurn): TurnPiece | undefined => turn.pieces.find(({ kind }) => kind === 'text');
 const turnText = (text: string, turn: ChatTurn): string => {
-  const body = bodyOf(turn);
+  const body = turnBody(turn);
   return body === undefined ? '' : text.slice(body.start, body.end);
 };
 
@@ -373,7 +379,7 @@ const INSTRUCTS = /^\s*(?:#+ |You are|You're|Your (?:task|role|job|name)|Act as|
 /** A prompt whose system and user text have one line break between them. */
 function givenByLines(text: string, turn: ChatTurn): ChatTurn[] {
   const unknown: ChatTurn = { ...turn, confidence: 'unknown' };
-  const body = bodyOf(turn);
+  const body = turnBody(turn);
   const said = turnText(text, turn);
   if (body === undefined || turn.role !== 'user') return [unknown];
   const tools = TOOLS_SAID.exec(said)?.[0].length ?? 0;

@@ -11,7 +11,7 @@ export function unmarkedTurns(prompt: string, response: string): ChatTurn[] {
   return turns.filter(({ pieces }) => pieces.length > 0);
 }
 
-const turnOf = (role: string, confidence: ChatTurn['confidence'], start: number, end: number): ChatTurn => {
+const unmarkedTurn = (role: string, confidence: ChatTurn['confidence'], start: number, end: number): ChatTurn => {
   const turn: ChatTurn = { role, confidence, pieces: [] };
   addPiece(turn, 'text', start, end);
   return turn;
@@ -28,9 +28,9 @@ function givenTurns(prompt: string): ChatTurn[] {
   const schemas = SCHEMAS.exec(prompt);
   const listEnd = schemas === null ? 0 : (jsonEnd(prompt, schemas.index) ?? 0);
   const cut = systemLength(prompt, schemas === null ? null : schemas.index, listEnd);
-  if (cut === null) return [turnOf('user', 'unknown', 0, prompt.length)];
-  const user = turnOf('user', 'inferred', cut, prompt.length);
-  return cut === 0 ? [user] : [turnOf('system', 'inferred', 0, cut), user];
+  if (cut === null) return [unmarkedTurn('user', 'unknown', 0, prompt.length)];
+  const user = unmarkedTurn('user', 'inferred', cut, prompt.length);
+  return cut === 0 ? [user] : [unmarkedTurn('system', 'inferred', 0, cut), user];
 }
 
 /** Phi-4-mini's tags of tools, the last of which ends the system text. */
@@ -54,36 +54,38 @@ const OTHER_VOICES =
   /(?:^|\n)[ \t]*(?:user|assistant|system|tool|human|observation|environment)[ \t]*(?::|\n)|<\/?(?:tool_response|tool_result|observation|obs|information|interpreter|result|output|function_results)>|```output|<\|\w|[\w)\]]\{"/i;
 
 function repliedTurns(text: string, from: number): ChatTurn[] {
-  const called = withResults(text, from);
+  const called = turnsWithResults(text, from);
   if (called !== null) return called;
   const replies = spokenTurns(text, from, text.length);
   const isDialogue = replies.length > 1;
-  if (!isDialogue && OTHER_VOICES.test(text.slice(from))) return [turnOf('assistant', 'unknown', from, text.length)];
-  return replies[0]?.role === 'unknown' ? [turnOf('assistant', 'unknown', from, text.length)] : replies;
+  if (!isDialogue && OTHER_VOICES.test(text.slice(from)))
+    return [unmarkedTurn('assistant', 'unknown', from, text.length)];
+  return replies[0]?.role === 'unknown' ? [unmarkedTurn('assistant', 'unknown', from, text.length)] : replies;
 }
 
 /** A reply, or replies and words of the user between them; unknown if texts touch that do not speak like those. */
 function spokenTurns(text: string, from: number, to: number): ChatTurn[] {
   const schemas = SCHEMAS.exec(text.slice(from, to));
-  if (schemas === null) return exchange(text, from, to, 'assistant') ?? [turnOf('unknown', 'unknown', from, to)];
+  if (schemas === null)
+    return exchangeTurns(text, from, to, 'assistant') ?? [unmarkedTurn('unknown', 'unknown', from, to)];
   // Mistral writes the tools before the user's last message.
   const list = from + schemas.index;
   const listEnd = jsonEnd(text, list);
-  const before = exchange(text, from, list, 'assistant');
-  const after = listEnd === null || listEnd > to ? null : exchange(text, listEnd, to, 'user');
+  const before = exchangeTurns(text, from, list, 'assistant');
+  const after = listEnd === null || listEnd > to ? null : exchangeTurns(text, listEnd, to, 'user');
   return before?.at(-1)?.role === 'assistant' && after !== null && listEnd !== null
-    ? [...before, turnOf('system', 'inferred', list, listEnd), ...after]
-    : [turnOf('unknown', 'unknown', from, to)];
+    ? [...before, unmarkedTurn('system', 'inferred', list, listEnd), ...after]
+    : [unmarkedTurn('unknown', 'unknown', from, to)];
 }
 
 /** Texts that touch, by turns of assistant and user; null if they do not speak like those. */
-function exchange(text: string, from: number, to: number, first: 'assistant' | 'user'): ChatTurn[] | null {
+function exchangeTurns(text: string, from: number, to: number, first: 'assistant' | 'user'): ChatTurn[] | null {
   const cuts = [from, ...gluesIn(text.slice(0, to), from), to];
   const pieces = cuts.slice(1).map((end, i) => ({ start: cuts[i] ?? from, end }));
   const said = pieces.map(({ start, end }) => text.slice(start, end));
   if (pieces.length > 1 && !alternates(said, first)) return null;
   const other = first === 'assistant' ? 'user' : 'assistant';
-  return pieces.map(({ start, end }, i) => turnOf(i % 2 === 0 ? first : other, 'inferred', start, end));
+  return pieces.map(({ start, end }, i) => unmarkedTurn(i % 2 === 0 ? first : other, 'inferred', start, end));
 }
 
 /** A call in the forms that survive stripping: a JSON list, a tag, or a known name with an id and arguments. */
@@ -100,8 +102,8 @@ const callPattern = (known: ReadonlySet<string>): RegExp => {
 /**
  * Calls and the results after them; null if the text has none whose result can be separated from the reply after it.
  */
-function withResults(text: string, from: number): ChatTurn[] | null {
-  const known = namesIn(text.slice(0, from));
+function turnsWithResults(text: string, from: number): ChatTurn[] | null {
+  const known = promptNames(text.slice(0, from));
   if (known.size === 0) return null;
   const calls = callPattern(known);
   const turns: ChatTurn[] = [];
@@ -113,11 +115,11 @@ function withResults(text: string, from: number): ChatTurn[] | null {
     const [first = call.end, ...more] = results.length < call.ends.length ? call.ends : [call.end];
     turns.push(...saidTurns(text, start, call.start, first));
     for (const [i, stop] of more.entries())
-      turns.push(turnOf('assistant', 'inferred', i === 0 ? first : (more[i - 1] ?? first), stop));
+      turns.push(unmarkedTurn('assistant', 'inferred', i === 0 ? first : (more[i - 1] ?? first), stop));
     turns.push(...results);
     if (end === null) {
       // The end of a result in words is unknown.
-      if (call.end < text.length) turns.push(turnOf('unknown', 'unknown', call.end, text.length));
+      if (call.end < text.length) turns.push(unmarkedTurn('unknown', 'unknown', call.end, text.length));
       return turns;
     }
     start = end;
@@ -134,10 +136,10 @@ function resultsEnd(text: string, call: CallPlace, calls: RegExp, turns: ChatTur
     if (result === null) {
       const words = results > 0 ? end : (wordsEnd(text, end, call.ids, calls) ?? end);
       if (words === end) return results > 0 ? end : null;
-      turns.push(turnOf('tool', 'inferred', end, words));
+      turns.push(unmarkedTurn('tool', 'inferred', end, words));
       return words;
     }
-    turns.push(turnOf('tool', 'inferred', result.start, result.end));
+    turns.push(unmarkedTurn('tool', 'inferred', result.start, result.end));
     end = result.end;
   }
   return end;
@@ -175,8 +177,8 @@ function saidTurns(text: string, start: number, call: number, end: number): Chat
   const before = start < call ? spokenTurns(text, start, call) : [];
   const last = before.at(-1);
   if (call >= end) return before;
-  if (last?.role !== 'assistant') return [...before, turnOf('assistant', 'inferred', call, end)];
-  return [...before.slice(0, -1), turnOf('assistant', 'inferred', last.pieces[0]?.start ?? start, end)];
+  if (last?.role !== 'assistant') return [...before, unmarkedTurn('assistant', 'inferred', call, end)];
+  return [...before.slice(0, -1), unmarkedTurn('assistant', 'inferred', last.pieces[0]?.start ?? start, end)];
 }
 
 /** A text with more calls that are never closed has none. */
@@ -250,7 +252,7 @@ function resultFrom(text: string, at: number, ids: ReadonlySet<string>): { start
 const MAX_RESULT = 1 << 16;
 const MAX_VALUE = 1 << 18;
 
-const namesIn = (prompt: string): Set<string> =>
+const promptNames = (prompt: string): Set<string> =>
   new Set([...prompt.matchAll(/"name": ?"([\w.-]{1,64})"/g)].map(([, name]) => name!));
 
 /** The end of the JSON value that begins here, an object, a list or a string; null if there is none or it is open. */

@@ -80,11 +80,11 @@ export function voiceOf(text: string): number {
 /** The tag, the list or the first words with which a text begins. */
 const FORM = /^\s*(?:<\w+>|\[\{"\w+"|\{"\w+"|[^\s\p{L}\d]{1,4}\s?\w*)/u;
 
-const formOf = (text: string): string => FORM.exec(text)?.[0] ?? '';
+const voiceForm = (text: string): string => FORM.exec(text)?.[0] ?? '';
 
 /** All begin in the same way, and there are two or more. */
 function sharedForm(texts: readonly string[]): string | null {
-  const forms = new Set(texts.map(formOf));
+  const forms = new Set(texts.map(voiceForm));
   const [only] = forms;
   return texts.length > 1 && forms.size === 1 && only !== '' ? (only ?? null) : null;
 }
@@ -101,7 +101,7 @@ export function alternates(texts: readonly string[], first: 'assistant' | 'user'
   const replies = texts.filter((_, i) => isReply(i));
   const asked = texts.filter((_, i) => !isReply(i));
   // A form on both sides: a place where texts touch was not seen.
-  if (replies.some((text) => formOf(text) !== '' && asked.some((other) => formOf(other) === formOf(text))))
+  if (replies.some((text) => voiceForm(text) !== '' && asked.some((other) => voiceForm(other) === voiceForm(text))))
     return false;
   const [replyForm, askedForm] = [sharedForm(replies), sharedForm(asked)];
   let sum = replyForm === askedForm ? 0 : CLEAR;

@@ -189,7 +189,7 @@ export class FactsCache {
   write(name: string, file: KeptFile): void {
     // The columns may change during the write, so they are copied now.
     const details = encodedDetails(this.#version, file);
-    this.#replace(name, encoded(this.#version, file));
+    this.#replace(name, encodedFile(this.#version, file));
     if (details !== null) this.#replace(detailsName(name), details);
   }
 
@@ -261,7 +261,7 @@ const padded = (length: number): number => (length + 7) & ~7;
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-function encoded(version: string, { index, facts, ...file }: KeptFile): Buffer[] {
+function encodedFile(version: string, { index, facts, ...file }: KeptFile): Buffer[] {
   const columns: [string, NumberColumn][] = [
     ...facts.columns,
     ...[...facts.cells].flatMap(([name, { kinds, values }]): [string, NumberColumn][] => [

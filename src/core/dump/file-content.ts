@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import type { ReadContext } from '../formats/format.ts';
 import { reasonOf } from '../text/problems.ts';
-import { type ContainerKind, type Opened, openContainer } from './containers/open.ts';
+import { type ContainerKind, type OpenedContainer, openContainer } from './containers/open.ts';
 import { MAX_LENGTH } from './line-index.ts';
 
 /** Distinguishes one content of a path from another. */
@@ -63,7 +63,7 @@ export class FileContent {
    * Opens the bytes for a scan. A container is unpacked again, and its copy grows during the scan. @param inThread
    * unpack a large one in a thread
    */
-  async open(context: ReadContext, inThread: boolean): Promise<{ handle: FileHandle } & Omit<Opened, 'kind'>> {
+  async open(context: ReadContext, inThread: boolean): Promise<{ handle: FileHandle } & Omit<OpenedContainer, 'kind'>> {
     if (this.isStream) return { handle: await open(this.readablePath, 'r'), shape: null, copy: null };
     const { kind, shape, copy } = await openContainer(this.path, context, this.path, inThread);
     this.close();

@@ -8,19 +8,19 @@ const FORMS = {
 
 type Form = keyof typeof FORMS;
 export const COLUMN_FORMS = Object.keys(FORMS) as [Form, ...Form[]];
-type Values = Uint8Array | Uint16Array | Float32Array | Float64Array;
+type NumberArray = Uint8Array | Uint16Array | Float32Array | Float64Array;
 
 /** A column as bytes: no array if every row has the same number. */
 export type StoredNumbers =
   | { form: 'same'; length: number; value: number; values: null }
-  | { form: Form; length: number; value: number; values: Values };
+  | { form: Form; length: number; value: number; values: NumberArray };
 
 /** One number per row, NaN if unknown, in the smallest type that holds all of them exactly. */
 export class NumberColumn {
   #length = 0;
   #same = Number.NaN;
   #form: Form | null = null;
-  #values: Values = NO_VALUES;
+  #values: NumberArray = NO_VALUES;
 
   get length(): number {
     return this.#length;
@@ -45,8 +45,8 @@ export class NumberColumn {
         this.#length = Math.max(this.#length, row + 1);
         return;
       }
-      this.#spread(formOf(value, this.#same, row > this.#length ? Number.NaN : value), row + 1);
-    } else if (!fits(this.#form, value)) this.#spread(formOf(value, value, value, this.#form), row + 1);
+      this.#spread(smallestForm(value, this.#same, row > this.#length ? Number.NaN : value), row + 1);
+    } else if (!fits(this.#form, value)) this.#spread(smallestForm(value, value, value, this.#form), row + 1);
     if (row >= this.#values.length) this.#spread(this.#form!, row + 1);
     if (row > this.#length) this.#values.fill(FORMS[this.#form!].unknown, this.#length, row);
     this.#values[row] = Number.isNaN(value) ? FORMS[this.#form!].unknown : value;
@@ -92,7 +92,7 @@ export class NumberColumn {
   /** Changes the type, or grows. */
   #spread(form: Form, length: number): void {
     const room = Math.max(64, length, this.#values.length, length > this.#values.length ? this.#length * 2 : 0);
-    const values: Values = FORMS[form].make(room);
+    const values: NumberArray = FORMS[form].make(room);
     const unknown = FORMS[form].unknown;
     if (form === this.#form) values.set(this.#values.subarray(0, this.#length));
     else
@@ -115,14 +115,14 @@ function fits(form: Form, value: number): boolean {
 }
 
 /** The smallest type, from `least` on, that holds these. */
-function formOf(a: number, b: number, c: number, least: Form = 'u8'): Form {
+function smallestForm(a: number, b: number, c: number, least: Form = 'u8'): Form {
   for (const form of COLUMN_FORMS.slice(COLUMN_FORMS.indexOf(least)))
     if (fits(form, a) && fits(form, b) && fits(form, c)) return form;
   return 'f64';
 }
 
 /** An array of that type over bytes aligned to 8. */
-export function valuesOver(form: Form, bytes: Uint8Array, length: number): Values {
+export function valuesOver(form: Form, bytes: Uint8Array, length: number): NumberArray {
   const { buffer, byteOffset } = bytes;
   if (form === 'u8') return new Uint8Array(buffer, byteOffset, length);
   if (form === 'u16') return new Uint16Array(buffer, byteOffset, length);

@@ -47,7 +47,7 @@ export class PackedDetails {
   /** null if they were not kept, or are too long. */
   at(record: number): RecordDetails | null {
     if (!this.has(record)) return null;
-    const line = linesIn(this.#chunks[this.#chunkOf.at(record)])[this.#lineOf.at(record)];
+    const line = packedLines(this.#chunks[this.#chunkOf.at(record)])[this.#lineOf.at(record)];
     return line === undefined ? null : detailsOf(line);
   }
 
@@ -95,7 +95,7 @@ export class PackedDetails {
 const unpacked = new LRUCache<Uint8Array, readonly string[]>({ maxSize: MOST_UNPACKED });
 
 /** Kept bytes that cannot be unpacked hold nothing: their records are read instead. */
-function linesIn(packed: Uint8Array | undefined): readonly string[] {
+function packedLines(packed: Uint8Array | undefined): readonly string[] {
   if (packed === undefined) return [];
   const known = unpacked.get(packed);
   if (known !== undefined) return known;

@@ -182,7 +182,7 @@ function walk(walked: Walk, directory: string): void {
   for (const { name, isDirectory: isNested } of rolloutEntries(directory, entries).sort((a, b) =>
     a.name < b.name ? -1 : 1,
   )) {
-    const path = inside(directory, name);
+    const path = pathInside(directory, name);
     if (links.has(name) && !isInside(root, path))
       leave(
         exists(path)
@@ -205,7 +205,7 @@ function walk(walked: Walk, directory: string): void {
 }
 
 /** Keeps what the user typed (`./dump`, `dump/`): `join` would normalise it. */
-const inside = (directory: string, name: string): string =>
+const pathInside = (directory: string, name: string): string =>
   directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 
 const isDirectory = (path: string): boolean => {
@@ -226,7 +226,7 @@ function addFile(found: FoundPaths, seen: Set<string>, file: FoundFile, identity
 export function problemOfFile(path: string): string | null {
   try {
     const stats = statSync(path);
-    return stats.isFile() ? problemOf(path, stats.size) : 'not a regular file';
+    return stats.isFile() ? pathProblem(path, stats.size) : 'not a regular file';
   } catch (error) {
     return reasonOf(error);
   }
@@ -235,7 +235,7 @@ export function problemOfFile(path: string): string | null {
 /** The problem of a file that is still empty. */
 export const EMPTY = 'empty (0 bytes)';
 
-function problemOf(path: string, size: number): string | null {
+function pathProblem(path: string, size: number): string | null {
   if (size === 0) return EMPTY;
   const head = Buffer.alloc(4096);
   let length: number;

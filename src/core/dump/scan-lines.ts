@@ -115,7 +115,7 @@ function addLine(
     buffer[from + 2] === 0xbf
       ? 3
       : lineStart;
-  if (isBlank(buffer, Math.max(from, start - base), end) && start >= base) {
+  if (isBlankLine(buffer, Math.max(from, start - base), end) && start >= base) {
     index.addBlank();
     return;
   }
@@ -123,7 +123,7 @@ function addLine(
   index.add(start, lineEnd - start, tail?.values[0], tail?.values[1]);
 }
 
-function isBlank(buffer: Buffer, start: number, end: number): boolean {
+function isBlankLine(buffer: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = buffer[at];
     if (byte !== 32 && byte !== 13 && byte !== 9) return false;

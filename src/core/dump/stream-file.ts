@@ -22,7 +22,7 @@ export function dumpOfStream(stream: Readable, { reading }: DumpOptions = {}): S
   const fd = openNameless();
   const file = new DumpFile({ path: '-', stream: 'stdin' }, () => false, new FileContent('-', fd), reading);
   const dump = Dump.of(file);
-  return { dump, ended: take(stream, fd, dump, file), stop: () => stream.destroy() };
+  return { dump, ended: takeStream(stream, fd, dump, file), stop: () => stream.destroy() };
 }
 
 /** Nothing else looks at a stream again once no byte has come for a while. */
@@ -34,7 +34,7 @@ function tellQuiet(dump: Dump): () => void {
   };
 }
 
-async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): Promise<void> {
+async function takeStream(stream: Readable, fd: number, dump: Dump, file: DumpFile): Promise<void> {
   const came = tellQuiet(dump);
   try {
     for await (const chunk of await unpacked(stream)) {

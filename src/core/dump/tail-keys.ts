@@ -61,7 +61,7 @@ export class TailKeys {
       // The last of duplicate keys counts, which is the first from the end.
       if (key >= 0 && !this.#met[key]) {
         this.#met[key] = true;
-        values[key] = scalar(bytes, valueStart, valueEnd);
+        values[key] = scalarBytes(bytes, valueStart, valueEnd);
         left--;
       }
       at = skipBlank(bytes, floor, at);
@@ -149,7 +149,7 @@ function smallInteger(bytes: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-function scalar(bytes: Uint8Array, start: number, end: number): QuickValue {
+function scalarBytes(bytes: Uint8Array, start: number, end: number): QuickValue {
   let from = start;
   while (from < end && (bytes[from] === 32 || bytes[from] === 9)) from++;
   if (bytes[from] === OPEN_BRACE || bytes[from] === OPEN_BRACKET) return null;

@@ -90,7 +90,7 @@ function watchPolling(looker: Looker, seconds: number, how: string, before: () =
     for (let i = 0; i < others && performance.now() < end; i++, next++) lookAt(files[head + (next % others)]!.path);
   };
   const lookAt = (path: string) => {
-    const state = stateOf(path);
+    const state = fileState(path);
     if (seen.get(path) !== state) looker.lookAtFile(path);
     seen.set(path, state);
   };
@@ -98,7 +98,7 @@ function watchPolling(looker: Looker, seconds: number, how: string, before: () =
   return { how, close: () => clearInterval(timer) };
 }
 
-function stateOf(path: string): string {
+function fileState(path: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(path);
     return `${ino} ${size} ${mtimeMs}`;

@@ -140,7 +140,7 @@ export class Folder {
       if (errorCode(error) === 'ELOOP') throw new Error(`${shown} is a link, and is not followed`);
       throw error;
     }
-    const problem = problemOf(fstatSync(fd), mode);
+    const problem = folderProblem(fstatSync(fd), mode);
     if (problem === null) return fd;
     closeSync(fd);
     throw new Error(`${shown} ${problem}`);
@@ -197,7 +197,7 @@ function refusal(error: unknown, shown: string, follow: boolean): unknown {
   return Object.assign(new Error(`${shown} is a link or no folder, and is not followed`), { code });
 }
 
-function problemOf(stat: Stats, mode: 'read' | 'append'): string | null {
+function folderProblem(stat: Stats, mode: 'read' | 'append'): string | null {
   if (!stat.isFile()) return 'is not a regular file';
   if (mode === 'read') return null;
   if (stat.nlink > 1) return 'has a second name somewhere (a hard link)';
@@ -209,7 +209,7 @@ function problemOf(stat: Stats, mode: 'read' | 'append'): string | null {
 export const ownerOf = (fd: number): number | null => (self() === null ? null : fstatSync(fd).uid);
 
 /** Whether an open file is this user's alone. */
-export const isOwnFile = (fd: number): boolean => problemOf(fstatSync(fd), 'append') === null;
+export const isOwnFile = (fd: number): boolean => folderProblem(fstatSync(fd), 'append') === null;
 
 /**
  * The text of a regular file that may be anything: links are not followed, and opening does not block. @throws Error

@@ -25,7 +25,7 @@ export const alpaca: Format = {
     ];
     const messages: FoundMessage[] = [
       ...(isText(record.system) && record.system !== '' ? [saidMessage('system', '/system', record.system)] : []),
-      ...historyOf(record),
+      ...earlierTurns(record),
       { role: 'user', texts: asked.filter(({ text }) => text !== '') },
       saidMessage('assistant', '/output', textOf(output)),
     ];
@@ -42,7 +42,7 @@ const saidMessage = (role: string, pointer: string, text: string): FoundMessage 
 });
 
 /** Earlier pairs of question and answer; whether a trainer learns from them is its choice. */
-const historyOf = ({ history }: JsonObject): FoundMessage[] =>
+const earlierTurns = ({ history }: JsonObject): FoundMessage[] =>
   (Array.isArray(history) ? history : []).flatMap((pair, at) => {
     if (!Array.isArray(pair)) return [];
     const place = `/history/${at}`;

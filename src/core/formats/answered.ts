@@ -30,7 +30,7 @@ export const owl: Format = {
         known: new Set(['question', 'history']),
         messages: [
           { role: 'user', texts: [{ pointer: '/question', text: idOf(record.question) ?? '' }] },
-          ...objectsOf(record.history).flatMap((one, at) => exchange(one, `/history/${at}`)),
+          ...objectsOf(record.history).flatMap((one, at) => answeredMessages(one, `/history/${at}`)),
         ],
         hasCallsApart: true,
         score: recordedReward(record.score),
@@ -41,7 +41,7 @@ export const owl: Format = {
     ),
 };
 
-function exchange(one: JsonObject, at: string): FoundMessage[] {
+function answeredMessages(one: JsonObject, at: string): FoundMessage[] {
   const made = objectsOf(one.tool_calls);
   const calls = made.map((call, i) => ({
     id: idOf(call.tool_call_id) ?? `${at}/${i}`,

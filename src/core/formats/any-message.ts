@@ -9,7 +9,7 @@ import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
 /** A piece of a message: text, reasoning, a call, or the answer to one. */
-type Piece =
+type MessagePiece =
   | { kind: 'text' | 'thought'; at: string; text: string }
   | { kind: 'call'; call: MessageCall }
   | { kind: 'result'; at: string; text: string; answers: string | null; outcome: RecordedOutcome | undefined };
@@ -19,7 +19,7 @@ type Piece =
  * conventions, LangChain's, OpenInference's, Pydantic AI's, the AI SDK's. Results among its blocks become tool turns.
  */
 export function anyMessages(value: JsonObject, at: string): FoundMessage[] {
-  const { message, place, role } = unwrapped(value, at);
+  const { message, place, role } = unwrappedMessage(value, at);
   const said: FoundMessage[] = [];
   let open: FoundMessage | null = null;
   const current = (): FoundMessage => {
@@ -30,7 +30,7 @@ export function anyMessages(value: JsonObject, at: string): FoundMessage[] {
     if (open !== null) said.push(open);
     open = null;
   };
-  for (const piece of piecesOf(message, place)) {
+  for (const piece of messagePieces(message, place)) {
     if (piece.kind === 'result') {
       close();
       said.push({
@@ -87,7 +87,7 @@ export const messagesOf = (list: readonly JsonObject[], at: string): FoundMessag
   list.flatMap((one, i) => anyMessages(one, `${at}/${i}`));
 
 /** LangChain's `{type, data}` and `{lc, id, kwargs}`, and OpenInference's `{message}` hold the message deeper. */
-function unwrapped(value: JsonObject, at: string): { message: JsonObject; place: string; role: string } {
+function unwrappedMessage(value: JsonObject, at: string): { message: JsonObject; place: string; role: string } {
   const { data, kwargs, message, id, type } = value;
   if (isJsonObject(kwargs) && Array.isArray(id)) {
     const named = String(id.at(-1)).replace(/Message(?:Chunk)?$/, '');
@@ -116,15 +116,15 @@ const ROLES: Record<string, string> = {
   message: 'assistant',
 };
 
-function piecesOf(message: JsonObject, at: string): Piece[] {
-  const pieces: Piece[] = [];
+function messagePieces(message: JsonObject, at: string): MessagePiece[] {
+  const pieces: MessagePiece[] = [];
   for (const key of ['reasoning_content', 'reasoningContent', 'reasoning', 'thinking', 'thought'])
     if (typeof message[key] === 'string' && message[key] !== '') {
       pieces.push({ kind: 'thought', at: `${at}/${key}`, text: message[key] });
       break;
     }
   const key =
-    ['content', 'parts', 'contents', 'blocks', 'value', 'text'].find((one) => !isBlank(message[one])) ?? 'content';
+    ['content', 'parts', 'contents', 'blocks', 'value', 'text'].find((one) => !isBlankField(message[one])) ?? 'content';
   const content = message[key];
   if (Array.isArray(content))
     for (const [i, block] of content.entries()) pieces.push(...piecesOfBlock(block, `${at}/${key}/${i}`));
@@ -143,7 +143,7 @@ function piecesOf(message: JsonObject, at: string): Piece[] {
   return pieces;
 }
 
-const isBlank = (value: JsonValue | undefined): boolean =>
+const isBlankField = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 const objectList = (value: JsonValue | undefined): JsonObject[] =>
@@ -154,7 +154,7 @@ const RESULT =
   /^(?:(?:\w+_)?tool_(?:result|call_response|response)|(?:builtin-)?tool-(?:result|return|response)|function_(?:response|call_output))$/;
 const THOUGHT = /^(?:reasoning|thinking|think|thought)$/;
 
-function piecesOfBlock(block: JsonValue, at: string): Piece[] {
+function piecesOfBlock(block: JsonValue, at: string): MessagePiece[] {
   if (typeof block === 'string') return [{ kind: 'text', at, text: block }];
   if (!isJsonObject(block)) return [];
   if (isJsonObject(block.message_content)) return piecesOfBlock(block.message_content, `${at}/message_content`);
@@ -171,7 +171,9 @@ function piecesOfBlock(block: JsonValue, at: string): Piece[] {
   if (type === 'toolResponse' && isJsonObject(answered)) {
     const { value = null, ...rest } = answered;
     const held = isJsonObject(value) && Array.isArray(value.content) ? value.content : value;
-    return [resultOf({ ...rest, id: block.id ?? null, result: held ?? rest.error ?? null }, `${at}/toolResult/value`)];
+    return [
+      resultPiece({ ...rest, id: block.id ?? null, result: held ?? rest.error ?? null }, `${at}/toolResult/value`),
+    ];
   }
   for (const key of ['toolUse', 'functionCall', 'function_call', 'tool_call'] as const) {
     const inner = block[key];
@@ -179,23 +181,23 @@ function piecesOfBlock(block: JsonValue, at: string): Piece[] {
   }
   for (const key of ['toolResult', 'functionResponse', 'function_response'] as const) {
     const inner = block[key];
-    if (isJsonObject(inner)) return [resultOf(inner, `${at}/${key}`)];
+    if (isJsonObject(inner)) return [resultPiece(inner, `${at}/${key}`)];
   }
   if (CALL.test(type)) return [{ kind: 'call', call: messageCall(block) }];
-  if (RESULT.test(type)) return [resultOf(block, at)];
+  if (RESULT.test(type)) return [resultPiece(block, at)];
   // A retry without a tool is the SDK's word to the model.
   if (type === 'retry-prompt' && typeof block.tool_name === 'string')
-    return [{ ...resultOf(block, at), outcome: { isFailure: true, evidence: 'retry-prompt' } }];
+    return [{ ...resultPiece(block, at), outcome: { isFailure: true, evidence: 'retry-prompt' } }];
   const { reasoningContent: reasoned } = block;
   if (isJsonObject(reasoned)) {
     const inner = isJsonObject(reasoned.reasoningText) ? reasoned.reasoningText : reasoned;
     return [{ kind: 'thought', at: `${at}/reasoningContent`, text: contentText(inner.text) }];
   }
   if (THOUGHT.test(type) || block.thought === true) return thoughtsIn(block, at);
-  return [{ kind: 'text', at, text: textIn(block) }];
+  return [{ kind: 'text', at, text: blockText(block) }];
 }
 
-function thoughtsIn(block: JsonObject, at: string): Piece[] {
+function thoughtsIn(block: JsonObject, at: string): MessagePiece[] {
   const key = ['thinking', 'reasoning', 'think', 'text', 'content'].find((one) => typeof block[one] === 'string');
   if (key !== undefined) return [{ kind: 'thought', at: `${at}/${key}`, text: block[key] as string }];
   return objectsOf(block.summary).map((one, i) => ({
@@ -206,7 +208,7 @@ function thoughtsIn(block: JsonObject, at: string): Piece[] {
 }
 
 /** The text of a block, or its kind and size: `[image png 40 kB]`. */
-function textIn(block: JsonObject): string {
+function blockText(block: JsonObject): string {
   const { inlineData, inline_data: inline, image, modality, mime_type: mime } = block;
   for (const held of [inlineData, inline])
     if (isJsonObject(held))
@@ -232,7 +234,7 @@ function textIn(block: JsonObject): string {
   }
   const text = contentText(block);
   if (text !== '') return text;
-  const held = ['text', 'content', 'value', 'output'].map((key) => block[key]).find((one) => !isBlank(one));
+  const held = ['text', 'content', 'value', 'output'].map((key) => block[key]).find((one) => !isBlankField(one));
   if (Array.isArray(held)) return contentText(held);
   return isJsonObject(held) ? printJson(held) : contentText(held);
 }
@@ -242,7 +244,7 @@ const mediaType = (value: JsonValue | undefined): string => /^[a-z]+/.exec(idOf(
 const answerId = (one: JsonObject): string | null =>
   idOf(one.tool_call_id ?? one.tool_use_id ?? one.toolCallId ?? one.toolUseId ?? one.call_id ?? one.id ?? null);
 
-function resultOf(block: JsonObject, at: string): Extract<Piece, { kind: 'result' }> {
+function resultPiece(block: JsonObject, at: string): Extract<MessagePiece, { kind: 'result' }> {
   const key = ['response', 'result', 'output', 'content', 'text'].find((one) => block[one] !== undefined) ?? 'content';
   const held = block[key] ?? null;
   return {

@@ -31,7 +31,7 @@ export const atif: Format = {
 };
 
 /** The keys that a trial adds to a trajectory. */
-interface Frame {
+interface AtifStep {
   format?: string;
   score?: number | null;
   named?: Record<string, number | null> | null;
@@ -41,7 +41,7 @@ interface Frame {
   status?: string | null;
 }
 
-function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollout {
+function readAtif(record: JsonObject, context: ReadContext, frame: AtifStep): Rollout {
   const extra = isJsonObject(record.extra) ? record.extra : {};
   const agent = isJsonObject(record.agent) ? record.agent : {};
   const linked = isJsonObject(record.linked) ? record.linked : {};
@@ -74,7 +74,7 @@ function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollo
       const at = `${piece.at}/steps/${i}`;
       const sampled = stepTokens(step);
       if (sampled !== null) calls.push(sampled);
-      messages.push(...stepMessages(step, at).map((message) => ({ ...message, context: place })));
+      messages.push(...atifMessages(step, at).map((message) => ({ ...message, context: place })));
       for (const reference of referencesOf(step)) {
         const found = subagentOf(reference, embedded, linked);
         const rollout = found === null ? null : readAtif(found, context, {});
@@ -149,7 +149,7 @@ const resultsOf = (step: JsonObject): JsonObject[] =>
 
 const SOURCES: Record<string, string> = { agent: 'assistant', user: 'user', system: 'system' };
 
-function stepMessages(step: JsonObject, at: string): FoundMessage[] {
+function atifMessages(step: JsonObject, at: string): FoundMessage[] {
   const source = idOf(step.source) ?? 'unknown';
   const texts: MessageText[] = [];
   if (typeof step.reasoning_content === 'string' && step.reasoning_content !== '')

@@ -28,7 +28,7 @@ export const bfcl: Format = {
   read(record, context) {
     const prompt = isJsonObject(record.prompt) ? record.prompt : {};
     const log = logMessages(record.inference_log, '/inference_log');
-    const asked = log.some(({ role }) => role === 'user') ? [] : questionOf(prompt.question, '/prompt/question');
+    const asked = log.some(({ role }) => role === 'user') ? [] : questionMessages(prompt.question, '/prompt/question');
     const isReplied = log.some(({ role }) => role === 'assistant');
     const key = record.result === undefined ? 'model_result_raw' : 'result';
     const messages = [...asked, ...log, ...(isReplied ? [] : resultMessages(record[key], `/${key}`))];
@@ -51,10 +51,14 @@ export const bfcl: Format = {
 };
 
 /** Turns of a task: a list of messages, or a list of such lists. */
-function questionOf(value: JsonValue | undefined, at: string): FoundMessage[] {
+function questionMessages(value: JsonValue | undefined, at: string): FoundMessage[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((one, i) =>
-    Array.isArray(one) ? questionOf(one, `${at}/${i}`) : isJsonObject(one) ? [chatMessage(one, `${at}/${i}`)] : [],
+    Array.isArray(one)
+      ? questionMessages(one, `${at}/${i}`)
+      : isJsonObject(one)
+        ? [chatMessage(one, `${at}/${i}`)]
+        : [],
   );
 }
 
@@ -71,7 +75,7 @@ function logMessages(value: JsonValue | undefined, at: string): FoundMessage[] {
     const decoded = objectsOf(steps).find((one) => one.model_response_decoded !== undefined)?.model_response_decoded;
     const reply = found.find(({ role }) => role === 'assistant');
     if (reply !== undefined && reply.calls === undefined && Array.isArray(decoded))
-      reply.calls = decoded.flatMap((call) => (typeof call === 'string' ? [writtenCall(call)] : callsOf(call)));
+      reply.calls = decoded.flatMap((call) => (typeof call === 'string' ? [writtenCall(call)] : decodedCalls(call)));
     return found;
   });
 }
@@ -85,13 +89,13 @@ function logMessage(message: JsonObject, at: string): FoundMessage[] {
 function resultMessages(value: JsonValue | undefined, at: string): FoundMessage[] {
   if (typeof value === 'string') return [{ role: 'assistant', texts: [{ pointer: at, text: value }] }];
   if (!Array.isArray(value))
-    return isJsonObject(value) ? [{ role: 'assistant', texts: [], calls: callsOf(value) }] : [];
+    return isJsonObject(value) ? [{ role: 'assistant', texts: [], calls: decodedCalls(value) }] : [];
   if (value.length > 0 && value.every((one) => isJsonObject(one)))
-    return [{ role: 'assistant', texts: [], calls: value.flatMap(callsOf) }];
+    return [{ role: 'assistant', texts: [], calls: value.flatMap(decodedCalls) }];
   return value.flatMap((one, i) => resultMessages(one, `${at}/${i}`));
 }
 
-const callsOf = (value: JsonValue): MessageCall[] =>
+const decodedCalls = (value: JsonValue): MessageCall[] =>
   isJsonObject(value) ? Object.entries(value).map(([name, args]) => ({ id: null, name, arguments: args })) : [];
 
 /** `cd(folder='document')`, as a person would write it. */

@@ -39,12 +39,13 @@ export function withResults(message: JsonObject, at: string): FoundMessage[] {
  */
 export function repliesOf(message: JsonObject, at: string): FoundMessage[] {
   const { content } = message;
-  if (!Array.isArray(content)) return [{ role: 'assistant', texts: textsOf([content ?? null], `${at}/content`, null) }];
+  if (!Array.isArray(content))
+    return [{ role: 'assistant', texts: blockTexts([content ?? null], `${at}/content`, null) }];
   const found: FoundMessage[] = [];
   let from = 0;
   const reply = (to: number) => {
     const blocks = content.slice(from, to);
-    const texts = textsOf(blocks, `${at}/content`, from);
+    const texts = blockTexts(blocks, `${at}/content`, from);
     const calls = callsOf(from === 0 ? { ...message, content: blocks } : { content: blocks });
     const isEmpty = texts.length === 0 && calls.length === 0;
     if (!isEmpty || content.length === blocks.length)
@@ -61,7 +62,7 @@ export function repliesOf(message: JsonObject, at: string): FoundMessage[] {
 }
 
 /** @param from the index of the first block in its list; null if the content is not a list */
-const textsOf = (blocks: readonly JsonValue[], at: string, from: number | null): MessageText[] =>
+const blockTexts = (blocks: readonly JsonValue[], at: string, from: number | null): MessageText[] =>
   blocks
     .map((block, i): MessageText => {
       const place = from === null ? at : `${at}/${from + i}`;

@@ -49,7 +49,7 @@ export interface FoundMessage {
 }
 
 /** The parts that a format finds in a record. */
-export interface Found {
+export interface FoundRollout {
   format: string;
   record: JsonObject;
   /** Record keys with a place in the rollout; all others are extras. */
@@ -112,10 +112,10 @@ export function layMessages(
   return { texts, spans, turns };
 }
 
-type Named = Omit<Found, 'messages'>;
+type NamedRecord = Omit<FoundRollout, 'messages'>;
 
 /** The rollout's values as found, and values without a place as extras. */
-export function namedParts(found: Named) {
+export function namedParts(found: NamedRecord) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!known.has(key)) extras[key] = record[key] as JsonValue;
@@ -137,7 +137,7 @@ export function namedParts(found: Named) {
 }
 
 /** The rewards of the rollout as a whole. */
-export const wholeRewards = ({ score, advantage, named }: Named) => ({
+export const wholeRewards = ({ score, advantage, named }: NamedRecord) => ({
   total: score ?? null,
   advantage: advantage ?? null,
   ...(named ? { named } : {}),
@@ -145,7 +145,7 @@ export const wholeRewards = ({ score, advantage, named }: Named) => ({
 });
 
 /** A rollout of messages: the mask is by message, unless tokens are recorded. */
-export function buildRollout(found: Found, context: ReadContext): Rollout {
+export function buildRollout(found: FoundRollout, context: ReadContext): Rollout {
   const { messages } = found;
   const { validation } = context;
   const { texts, spans, turns } = layMessages(
@@ -196,7 +196,7 @@ function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number
 const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
   values.some((value) => value !== null) ? values : null;
 
-function maskOf(spans: readonly Span[], response: readonly FoundMessage[], { mask, tokens }: Found): LossMask {
+function maskOf(spans: readonly Span[], response: readonly FoundMessage[], { mask, tokens }: FoundRollout): LossMask {
   const fields = response.flatMap(({ texts }) => texts.map(({ pointer }) => pointer));
   if (mask === undefined || mask === 'inferred') return inferLossMask(spans, fields);
   return {

@@ -148,7 +148,7 @@ export const chatMessages: Format = {
 };
 
 /** A single-text prompt beside its expected answer; a text alone does not identify a known data set. */
-function questionOf(record: JsonObject): string | null {
+function questionKey(record: JsonObject): string | null {
   const truths = ['answer', 'ground_truth', 'solution', 'reward_model', 'data_source', 'extra_info'];
   if (!truths.some((key) => record[key] !== undefined)) return null;
   return (
@@ -164,13 +164,13 @@ export const promptRow: Format = {
   basis: 'files',
   mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
   detects: (record) =>
-    (chatList(record.prompt).length > 0 || questionOf(record) !== null) &&
+    (chatList(record.prompt).length > 0 || questionKey(record) !== null) &&
     record.completion === undefined &&
     record.response === undefined &&
     record.output === undefined,
   read(record, context) {
     const model = isJsonObject(record.reward_model) ? record.reward_model : {};
-    const question = questionOf(record);
+    const question = questionKey(record);
     const asked = question === null ? chatList(record.prompt) : [];
     const messages: FoundMessage[] = asked.map(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),

@@ -10,7 +10,7 @@ import { sessionTimes } from './recorded-times.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
 const KINDS = new Set(['user', 'assistant', 'system', 'summary']);
-const isMessage = (record: JsonObject): boolean =>
+const isSessionMessage = (record: JsonObject): boolean =>
   (record.type === 'user' || record.type === 'assistant') && isJsonObject(record.message);
 
 /**
@@ -25,7 +25,8 @@ export const claudeCode: Session = {
       record.uuid !== undefined &&
       record.payload === undefined) ||
     // The lines that `claude -p --output-format stream-json` prints.
-    (record.session_id !== undefined && (isMessage(record) || record.type === 'system' || record.type === 'result')) ||
+    (record.session_id !== undefined &&
+      (isSessionMessage(record) || record.type === 'system' || record.type === 'result')) ||
     (record.type === 'summary' && typeof record.summary === 'string' && record.leafUuid !== undefined),
   keyOf: (record) => idOf(record.sessionId ?? record.session_id),
 };
@@ -185,7 +186,7 @@ function notedResults(messages: FoundMessage[], { toolUseResult }: JsonObject): 
 
 /** The keys under which exports of a session keep its events. */
 const listKey = (record: JsonObject): string | undefined =>
-  ['loglines', 'messages'].find((key) => objectsOf(record[key]).some(isMessage));
+  ['loglines', 'messages'].find((key) => objectsOf(record[key]).some(isSessionMessage));
 
 /** A call or a result on a separate line, as older versions wrote them. */
 function lineMessage(event: JsonObject, at: string): FoundMessage {

@@ -6,15 +6,17 @@ import { isJsonObject, type JsonValue } from '../json/value.ts';
  */
 export function contentText(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
-  if (isJsonObject(value)) return partText(value);
+  if (isJsonObject(value)) return contentPartText(value);
   if (!Array.isArray(value)) return '';
-  return value.map((part) => (typeof part === 'string' ? part : isJsonObject(part) ? partText(part) : '')).join('');
+  return value
+    .map((part) => (typeof part === 'string' ? part : isJsonObject(part) ? contentPartText(part) : ''))
+    .join('');
 }
 
 /** Part types that are calls or results, in the terms of their writers. */
 const ELSEWHERE = /^(?:toolCall|tool_call|(?:redacted_)?thinking|think|reasoning|(?:\w+_)?tool_(?:use|result))$/;
 
-function partText(part: { [key: string]: JsonValue }): string {
+function contentPartText(part: { [key: string]: JsonValue }): string {
   const { type } = part;
   if (typeof type === 'string' && ELSEWHERE.test(type)) return '';
   for (const key of ['text', 'content', 'refusal']) if (typeof part[key] === 'string') return part[key];

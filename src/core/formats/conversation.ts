@@ -46,7 +46,7 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndRe
     let trained: Trained = false;
     for (const piece of chatTurn.pieces) {
       if (piece.kind === 'text') body += textOfPiece(piece, conversation);
-      for (const span of spansOf(chatTurn, piece, index, conversation)) {
+      for (const span of pieceSpans(chatTurn, piece, index, conversation)) {
         if (span.kind === 'text') trained = orTrained(trained, span.trained);
         if (span.field === conversation.responseField) responseTurn = Math.min(responseTurn, index);
         spans.push(span);
@@ -87,7 +87,7 @@ function textOfPiece({ start, end }: TurnPiece, { prompt, response }: PromptAndR
 }
 
 /** The spans of a piece: its part of each field, with an end token separate from the template text after it. */
-function spansOf(chatTurn: ChatTurn, piece: TurnPiece, turn: number, conversation: PromptAndResponse): Span[] {
+function pieceSpans(chatTurn: ChatTurn, piece: TurnPiece, turn: number, conversation: PromptAndResponse): Span[] {
   const spans: Span[] = [];
   const { promptField, responseField, prompt, validation, end } = conversation;
   const boundary = prompt.length;

@@ -43,12 +43,12 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
   if (spans === null) return { ...verl.read(record, context), format: engineDump.name };
   const { validation } = context;
   if (validation) for (const span of spans) span.trained = false;
-  const turns = turnsOf(messages, record, texts, spans);
+  const turns = dumpTurns(messages, record, texts, spans);
   const tokens = dumpTokens(record);
   const score = numberOf(record.score);
   const times = engineTimes(record);
-  const perTurn = numbersOf(record.turn_rewards, turns.length);
-  const returns = numbersOf(record.returns, turns.length);
+  const perTurn = paddedNumbers(record.turn_rewards, turns.length);
+  const returns = paddedNumbers(record.returns, turns.length);
   for (const turn of turns) turn.reward = perTurn?.[turn.index] ?? null;
   const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
   const extras: JsonObject = Object.create(null);
@@ -110,7 +110,7 @@ function lengthFindings({ response_ids, response_mask, rollout_log_probs }: Json
  * One turn per message. Its text is what the spans of the fields cover, so that a mask on the turn is a mask on the
  * field.
  */
-function turnsOf(
+function dumpTurns(
   messages: JsonObject[],
   record: JsonObject,
   texts: Record<string, string>,
@@ -161,7 +161,7 @@ function dumpTokens(record: JsonObject): RolloutTokens | null {
   const responseIds = integersOf(record.response_ids);
   const mask = integersOf(record.response_mask);
   if (responseIds === null || mask === null || mask.length !== responseIds.length) return null;
-  const logprobs = numbersOf(record.rollout_log_probs, responseIds.length);
+  const logprobs = paddedNumbers(record.rollout_log_probs, responseIds.length);
   // The trainer's values, if somebody added them; `returns` is a list by turn here.
   const {
     rollout_log_probs: _,
@@ -171,7 +171,7 @@ function dumpTokens(record: JsonObject): RolloutTokens | null {
     ...more
   } = listsByToken(record, mask.length);
   const promptIds = integersOf(record.prompt_ids);
-  const promptLogprobs = numbersOf(record.prompt_log_probs, promptIds?.length ?? -1);
+  const promptLogprobs = paddedNumbers(record.prompt_log_probs, promptIds?.length ?? -1);
   const versions = versionsOf(record.weight_versions, mask);
   if (versions !== null) more.weight_versions = versions;
   return {
@@ -229,7 +229,7 @@ function integersOf(value: JsonValue | undefined): number[] | null {
 }
 
 /** One number or null per entry; null for a list of another length, or without any number. */
-function numbersOf(value: JsonValue | undefined, length: number): (number | null)[] | null {
+function paddedNumbers(value: JsonValue | undefined, length: number): (number | null)[] | null {
   if (!Array.isArray(value) || value.length !== length) return null;
   const numbers = value.map(numberOf);
   return numbers.some((number) => number !== null) ? numbers : null;

@@ -104,18 +104,18 @@ function packSpans(spans: readonly Span[], { input, output }: JsonObject): strin
     if (ends[field] !== start || (field === 'input' && ends.output! > 0)) return null;
     ends[field] = end;
   }
-  if (ends.input !== lengthOf(input) || ends.output !== lengthOf(output)) return null;
+  if (ends.input !== textLength(input) || ends.output !== textLength(output)) return null;
   const kindOf = ({ kind, trained }: Span) =>
     kind === 'marker' ? MARKER : trained === null ? UNKNOWN : trained ? SAMPLED : GIVEN;
   const turnOf = ({ turn }: Span, index: number) => (turn === spans[index - 1]?.turn ? '' : turn);
   return spans.map((span, index) => `${turnOf(span, index)}${kindOf(span)}${span.end - span.start}`).join(' ');
 }
 
-const lengthOf = (text: JsonValue | undefined): number => (typeof text === 'string' ? text.length : 0);
+const textLength = (text: JsonValue | undefined): number => (typeof text === 'string' ? text.length : 0);
 
 function unpackSpans(value: JsonValue | undefined, { input }: JsonObject): Span[] {
   if (typeof value !== 'string') return Array.isArray(value) ? (value as unknown as Span[]) : [];
-  const border = lengthOf(input);
+  const border = textLength(input);
   const spans: Span[] = [];
   let at = 0;
   let turn = 0;

@@ -6,7 +6,7 @@ import { lostMessage } from './lost-line.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, objectsOf } from './values.ts';
 
-const isMessage = (record: JsonObject): boolean =>
+const isHubMessage = (record: JsonObject): boolean =>
   record.type === 'message' && isJsonObject(record.message) && typeof record.message.role === 'string';
 
 /** The Hub's Session Trace Simple Format: a head with its harness, then a message a line. */
@@ -61,7 +61,7 @@ function messageLines(
         const at = `/events/${i}`;
         const lost = lostMessage(event, at);
         if (lost !== null) messages.push(lost);
-        else if (isMessage(event) && isJsonObject(event.message))
+        else if (isHubMessage(event) && isJsonObject(event.message))
           messages.push(...anyMessages(event.message, `${at}/message`));
         else if (isGooseRow(event))
           messages.push(...anyMessages({ role: event.role ?? 'user', content: parsedField(event.content_json) }, at));

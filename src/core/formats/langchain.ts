@@ -17,9 +17,9 @@ export const langchain: Format = {
     calls: 'tool_calls and invalid_tool_calls',
     ended: 'response_metadata.finish_reason',
   },
-  detects: (record) => areLangChain(stateOf(record).messages),
+  detects: (record) => areLangChain(graphState(record).messages),
   read(record, context) {
-    const state = stateOf(record);
+    const state = graphState(record);
     const list = objectsOf(state.messages);
     const at =
       state === record ? '/messages' : record.values === state ? '/values/messages' : '/channel_values/messages';
@@ -49,7 +49,7 @@ export const langchain: Format = {
 };
 
 /** A checkpoint or a thread's state holds the messages deeper. */
-function stateOf(record: JsonObject): JsonObject {
+function graphState(record: JsonObject): JsonObject {
   for (const key of ['values', 'channel_values'] as const) {
     const inner = record[key];
     if (record.messages === undefined && isJsonObject(inner) && Array.isArray(inner.messages)) return inner;

@@ -30,7 +30,7 @@ export const moatless: Format = {
     ];
     for (const [i, transition] of objectsOf(record.transitions).entries())
       for (const [j, step] of objectsOf(transition.actions).entries())
-        messages.push(...stepMessages(transition, step, `/transitions/${i}/actions/${j}`));
+        messages.push(...transitionMessages(transition, step, `/transitions/${i}/actions/${j}`));
     const error = idOf(info.error);
     return buildRollout(
       {
@@ -52,7 +52,7 @@ export const moatless: Format = {
   },
 };
 
-function stepMessages(transition: JsonObject, step: JsonObject, at: string): FoundMessage[] {
+function transitionMessages(transition: JsonObject, step: JsonObject, at: string): FoundMessage[] {
   const action = isJsonObject(step.action) ? step.action : {};
   const { thoughts, scratch_pad, ...args } = action;
   const key = thoughts === undefined ? 'scratch_pad' : 'thoughts';

@@ -54,14 +54,14 @@ export interface TraceParts {
 }
 
 /** A message in the histories of a trace. */
-interface Node {
+interface CallNode {
   key: string;
   calls: string;
   message: FoundMessage;
   isReply: boolean;
   context: number;
   at: number;
-  children: Node[];
+  children: CallNode[];
 }
 
 /**
@@ -82,10 +82,10 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
   }
   if (withoutInput > 0)
     problems.push(
-      `the input of ${countOf(withoutInput, 'call')} is not recorded: their place in the history is unknown`,
+      `the input of ${countText(withoutInput, 'call')} is not recorded: their place in the history is unknown`,
     );
   const cut = calls.filter(({ input, output }) => input.isCut || output.isCut).length;
-  if (cut > 0) problems.push(`the tracer cut off contents of ${countOf(cut, 'call')}`);
+  if (cut > 0) problems.push(`the tracer cut off contents of ${countText(cut, 'call')}`);
   const { messages, contexts } = histories;
   const left = layRuns(messages, contexts, parts.runs, spans);
   const errors = calls.flatMap(({ error }) => (error === null ? [] : [error]));
@@ -114,7 +114,7 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
       groundTruth: parts.groundTruth,
       status: parts.status ?? (errors.length > 0 ? 'error' : null),
       tools: calls.findLast(({ input }) => input.tools !== undefined)?.input.tools,
-      ended: endOf(last),
+      ended: endedBy(last),
       extras: {
         ...parts.extras,
         ...aboutCalls(calls),
@@ -129,10 +129,10 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
   return rollout;
 }
 
-const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+const countText = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** Contents that the tracer cut off say nothing about how the model ended. */
-function endOf(last: TracedCall | undefined): Ended | null {
+function endedBy(last: TracedCall | undefined): Ended | null {
   if (last === undefined) return null;
   if (last.error !== null) return { how: 'aborted', evidence: `the last call failed: ${last.error.slice(0, 60)}` };
   const finish = last.output.finish === undefined ? null : endedByReason('finish', last.output.finish);
@@ -209,17 +209,17 @@ const callsKey = ({ calls }: FoundMessage): string =>
 /** Arguments that were parsed and printed again are equal. */
 function argumentsKey(args: JsonValue | undefined): string {
   const value = typeof args === 'string' ? (parsed(args) ?? args.trim()) : (args ?? null);
-  return JSON.stringify(sorted(value));
+  return JSON.stringify(withSortedKeys(value));
 }
 
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted);
+function withSortedKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value === 'bigint') return String(value);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
+      .map(([key, one]) => [key, withSortedKeys(one)]),
   );
 }
 
@@ -232,20 +232,20 @@ const saidText = ({ texts }: FoundMessage): string => texts.map(({ text }) => te
 
 /** Whether a later trace repeats a reply of an earlier one: then it goes on with its conversation. */
 export function goesOn(earlier: readonly TracedCall[], later: readonly TracedCall[]): boolean {
-  const replies = new Set(earlier.flatMap(({ output }) => output.messages.filter(isTelling).map(foundKey)));
-  return later.some(({ input }) => input.messages.some((one) => isTelling(one) && replies.has(foundKey(one))));
+  const replies = new Set(earlier.flatMap(({ output }) => output.messages.filter(hasContent).map(foundKey)));
+  return later.some(({ input }) => input.messages.some((one) => hasContent(one) && replies.has(foundKey(one))));
 }
 
 /** A reply with content: an empty one is like any other. */
-const isTelling = (message: FoundMessage): boolean =>
+const hasContent = (message: FoundMessage): boolean =>
   message.role === 'assistant' && (saidText(message) !== '' || (message.calls ?? []).length > 0);
 
 /** The histories of a rollout; they share their beginnings. */
 class Histories {
   readonly messages: FoundMessage[] = [];
   readonly contexts: Context[] = [];
-  readonly #roots: Node[] = [];
-  #last: Node | null = null;
+  readonly #roots: CallNode[] = [];
+  #last: CallNode | null = null;
 
   get isEmpty(): boolean {
     return this.messages.length === 0;
@@ -273,11 +273,11 @@ class Histories {
     return turn;
   }
 
-  #lay(parent: Node | null, message: FoundMessage, context: number, isReply: boolean): Node {
+  #lay(parent: CallNode | null, message: FoundMessage, context: number, isReply: boolean): CallNode {
     const at = this.messages.length;
     const said: FoundMessage = { ...message, context, ...(isReply ? {} : { trained: false }) };
     this.messages.push(said);
-    const node: Node = {
+    const node: CallNode = {
       key: foundKey(message),
       calls: idsKey(message),
       message: said,
@@ -291,9 +291,9 @@ class Histories {
   }
 
   /** How much of a history is known; among equal siblings the newest counts. */
-  #place({ messages, isCut }: Payload): { known: number; last: Node | null } {
+  #place({ messages, isCut }: Payload): { known: number; last: CallNode | null } {
     let level = this.#roots;
-    let last: Node | null = null;
+    let last: CallNode | null = null;
     for (const [at, message] of messages.entries()) {
       const isEdge = isCut === true && at === messages.length - 1;
       const next = level.findLast((node) => isSameMessage(node, message, isEdge));
@@ -306,7 +306,7 @@ class Histories {
   }
 
   /** The context that goes on behind `last`, or a new one. */
-  #contextFor(input: readonly FoundMessage[], known: number, last: Node | null, agent: string | null): number {
+  #contextFor(input: readonly FoundMessage[], known: number, last: CallNode | null, agent: string | null): number {
     if (this.contexts.length === 0) {
       this.contexts.push({ kind: 'main', name: agent, after: null });
       return 0;
@@ -333,7 +333,7 @@ class Histories {
   }
 }
 
-function isSameMessage(node: Node, message: FoundMessage, isEdge: boolean): boolean {
+function isSameMessage(node: CallNode, message: FoundMessage, isEdge: boolean): boolean {
   if (node.message.role !== message.role) return false;
   if (node.key === foundKey(message)) return true;
   if (node.isReply) {
@@ -353,7 +353,8 @@ function withThoughts(reply: FoundMessage, repeated: FoundMessage): FoundMessage
   return [...repeated.texts.filter(({ isThought }) => isThought), ...reply.texts];
 }
 
-const sameStart = (node: Node, message: FoundMessage): boolean => saidText(node.message).startsWith(saidText(message));
+const sameStart = (node: CallNode, message: FoundMessage): boolean =>
+  saidText(node.message).startsWith(saidText(message));
 
 /**
  * Lays the runs of tools onto the calls: by id, else by name and arguments in their order. @returns the runs that belong to no recorded

@@ -75,7 +75,7 @@ export const nemoRl: Format = {
     const found = { ...common, end: SAMPLED_END, prompt: texts[0] ?? '', promptField: at(0) };
     const pieces = texts.map((text, i) => ({ text, pointer: at(i), length: text.length }));
     const rest = pieces.slice(1);
-    const joined = (pieces: readonly Piece[]) => ({
+    const joined = (pieces: readonly TokenPiece[]) => ({
       response: pieces.map(({ text }) => text).join(''),
       responseField: pieces,
     });
@@ -84,7 +84,7 @@ export const nemoRl: Format = {
     const runs = runsOf(tokens.mask);
     const shown = rest.filter(({ text }) => text !== '');
     const border = shown.length - runs.length;
-    const replies = border < 0 ? [] : messagesOf(shown.slice(border), runs);
+    const replies = border < 0 ? [] : pieceMessages(shown.slice(border), runs);
     const isPlain = (pointer: string) => whole.spans.every((one) => one.field !== pointer || one.kind === 'text');
     if (replies.length > 0 && replies.every(({ role, texts }) => role === 'assistant' || isPlain(texts[0]!.pointer)))
       return textRollout(
@@ -102,7 +102,7 @@ export const nemoRl: Format = {
   },
 };
 
-interface Piece {
+interface TokenPiece {
   text: string;
   pointer: string;
   length: number;
@@ -112,7 +112,7 @@ interface Piece {
  * Messages whose texts have no headers: the model's were decoded without special tokens, and the environment's have
  * none. The mask separates them.
  */
-const messagesOf = (pieces: readonly Piece[], runs: readonly { trained: boolean }[]): FoundMessage[] =>
+const pieceMessages = (pieces: readonly TokenPiece[], runs: readonly { trained: boolean }[]): FoundMessage[] =>
   pieces.map((one, i) =>
     runs[i]!.trained
       ? { role: 'assistant', texts: [one] }

@@ -89,7 +89,7 @@ function tracedSpan(event: JsonObject, at: string): TracedSpan {
       const output = payloadOf(data.output ?? data.response, `${at}/span_data/output`, 'assistant');
       const id = idOf(data.response_id ?? null);
       return {
-        input: { ...input, settings: settingsOf(data.model_config) },
+        input: { ...input, settings: agentSettings(data.model_config) },
         output: {
           ...output,
           ...(usage === null ? {} : { usage }),
@@ -110,7 +110,7 @@ const detailOf = (error: JsonValue | undefined): string => {
   return typeof data.error === 'string' ? `: ${data.error}` : '';
 };
 
-const settingsOf = (config: JsonValue | undefined): JsonObject =>
+const agentSettings = (config: JsonValue | undefined): JsonObject =>
   isJsonObject(config)
     ? Object.fromEntries(
         Object.entries(config).filter(

@@ -6,9 +6,10 @@ import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
 import { idOf, objectsOf } from './values.ts';
 
-const objectOf = (value: JsonValue | undefined): JsonObject =>
+const batchObject = (value: JsonValue | undefined): JsonObject =>
   isJsonObject(value ?? undefined) ? (value as JsonObject) : {};
-const choicesOf = ({ response }: JsonObject): JsonObject[] => objectsOf(objectOf(objectOf(response).body).choices);
+const choicesOf = ({ response }: JsonObject): JsonObject[] =>
+  objectsOf(batchObject(batchObject(response).body).choices);
 
 /**
  * A line of the output of OpenAI's Batch API, which other servers also offer: only the reply, because the question is
@@ -28,20 +29,20 @@ export const openaiBatch: Format = {
     typeof custom_id === 'string' &&
     (response === null || isJsonObject(response ?? undefined)) &&
     (response !== null || isJsonObject(error ?? undefined)) &&
-    (response === null || isJsonObject(objectOf(response).body ?? undefined)),
+    (response === null || isJsonObject(batchObject(response).body ?? undefined)),
   // With n > 1 a request has as many replies.
   split(record) {
     const choices = choicesOf(record);
     if (choices.length < 2) return [record];
-    const response = objectOf(record.response);
+    const response = batchObject(record.response);
     return choices.map((choice) => ({
       ...record,
-      response: { ...response, body: { ...objectOf(response.body), choices: [choice] } },
+      response: { ...response, body: { ...batchObject(response.body), choices: [choice] } },
     }));
   },
   read(record, context) {
-    const response = objectOf(record.response);
-    const body = objectOf(response.body);
+    const response = batchObject(record.response);
+    const body = batchObject(response.body);
     const [choice] = choicesOf(record);
     const place = '/response/body/choices/0';
     const messages: FoundMessage[] = isJsonObject(choice?.message)
@@ -49,7 +50,7 @@ export const openaiBatch: Format = {
       : typeof choice?.text === 'string'
         ? [{ role: 'assistant', texts: [{ pointer: `${place}/text`, text: choice.text }] }]
         : responseMessages(objectsOf(body.output), '/response/body/output');
-    const reason = idOf(choice?.finish_reason) ?? idOf(objectOf(body.incomplete_details).reason);
+    const reason = idOf(choice?.finish_reason) ?? idOf(batchObject(body.incomplete_details).reason);
     const uid = idOf(record.custom_id);
     return buildRollout(
       {
@@ -74,9 +75,9 @@ export const openaiBatch: Format = {
 
 /** Null for a request that was answered. */
 function whyRefused(record: JsonObject): string | null {
-  const { status_code: code, body } = objectOf(record.response);
-  const said = [record.error, objectOf(body).error]
-    .map((error) => objectOf(error))
+  const { status_code: code, body } = batchObject(record.response);
+  const said = [record.error, batchObject(body).error]
+    .map((error) => batchObject(error))
     .find((error) => idOf(error.message));
   const message = idOf(said?.message) ?? idOf(said?.code);
   if (message !== null) return message;
@@ -96,7 +97,7 @@ export const openaiBatchInput: Format = {
     typeof url === 'string' &&
     isJsonObject(body ?? undefined),
   read(record, context) {
-    const body = objectOf(record.body);
+    const body = batchObject(record.body);
     const text = ['prompt', 'input'].find((key) => typeof body[key] === 'string');
     const messages: FoundMessage[] =
       text !== undefined

@@ -55,7 +55,7 @@ export const openHands: Format = {
         format: 'openhands',
         record,
         known: new Set(['history', 'events', 'session_of', 'instruction']),
-        ...historyOf(list, field),
+        ...eventHistory(list, field),
         hasCallsApart: true,
         score: typeof success === 'boolean' ? Number(success) : numberOf(success),
         uid: idOf(record.instance_id),
@@ -68,7 +68,7 @@ export const openHands: Format = {
 };
 
 /** The messages of events. A condensation replaces some with a summary, which begins another history. */
-function historyOf(events: readonly JsonObject[], field: string): { messages: FoundMessage[]; contexts: Context[] } {
+function eventHistory(events: readonly JsonObject[], field: string): { messages: FoundMessage[]; contexts: Context[] } {
   const messages: FoundMessage[] = [];
   const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
   for (const [at, event] of events.entries()) {
@@ -225,7 +225,7 @@ export const openHandsSdkFormat: Format = {
         format: 'openhands-sdk',
         record,
         known: new Set(['events', 'session_of']),
-        ...historyOf(objectsOf(record.events), 'events'),
+        ...eventHistory(objectsOf(record.events), 'events'),
         hasCallsApart: true,
         uid: idOf(record.id),
         status: idOf(record.execution_status ?? record.agent_status),

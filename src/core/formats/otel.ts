@@ -40,7 +40,7 @@ const otelTracer: Tracer = {
   },
   conversationOf: (event) => conversationIn(flatSpan(event, '').attributes),
   spansOf: (events) =>
-    spansOf(events).map((span) => {
+    eventSpans(events).map((span) => {
       const kind = kindOfSpan(span);
       return {
         span,
@@ -166,17 +166,17 @@ function innerOf(event: JsonObject): { one: JsonObject; isLog: boolean; resource
   return { one: event, isLog: isLogRecord(event), resource: isJsonObject(event.resource) ? event.resource : {} };
 }
 
-const contextOf = (one: JsonObject): JsonObject => (isJsonObject(one.context) ? one.context : {});
+const spanContext = (one: JsonObject): JsonObject => (isJsonObject(one.context) ? one.context : {});
 
 function traceOf(event: JsonObject): string | null {
   const { one } = innerOf(event);
-  return hexId(one.traceId ?? one.trace_id ?? contextOf(one).trace_id ?? one['context.trace_id']);
+  return hexId(one.traceId ?? one.trace_id ?? spanContext(one).trace_id ?? one['context.trace_id']);
 }
 
 /** Any spelling of a span. */
 function flatSpan(event: JsonObject, at: string): TraceSpan {
   const { one, isLog } = innerOf(event);
-  const context = contextOf(one);
+  const context = spanContext(one);
   const columns = Object.entries(one).filter(([key]) => key.startsWith('attributes.'));
   const own = plainAttributes(one.attributes);
   const attributes: JsonObject =
@@ -192,7 +192,7 @@ function flatSpan(event: JsonObject, at: string): TraceSpan {
         {
           name: idOf(one.eventName ?? one.event_name ?? attributes['event.name'] ?? null) ?? '',
           attributes,
-          body: bodyOf(one.body),
+          body: logBody(one.body),
         },
       ]
     : objectsOf(one.events).map((held) => ({
@@ -217,18 +217,18 @@ function flatSpan(event: JsonObject, at: string): TraceSpan {
     end,
     attributes: isLog ? {} : attributes,
     events,
-    error: errorOf(one, events),
+    error: spanError(one, events),
     dropped: (numberOf(one.droppedAttributesCount) ?? 0) + (numberOf(one.droppedEventsCount) ?? 0),
     at,
   };
 }
 
 /** The body of a log record: OTLP's value, or plain. */
-const bodyOf = (body: JsonValue | undefined): JsonValue =>
+const logBody = (body: JsonValue | undefined): JsonValue =>
   isJsonObject(body) && /Value$/.test(Object.keys(body)[0] ?? '') ? otlpValue(body) : (body ?? null);
 
 /** The message of a failed span; its exception if the status says nothing. */
-function errorOf(one: JsonObject, events: readonly SpanEvent[]): string | null {
+function spanError(one: JsonObject, events: readonly SpanEvent[]): string | null {
   const status = isJsonObject(one.status) ? one.status : {};
   const code = status.code ?? status.status_code ?? one.status_code ?? one.status;
   const isError = code === 2 || (typeof code === 'string' && /(?:^|_)ERROR$/i.test(code));
@@ -558,7 +558,7 @@ function runOfSpan({ attributes, name, error, start, end, at, events }: TraceSpa
 }
 
 /** Log records become events of their span, and spans that only logs know exist by them. */
-function spansOf(events: readonly JsonObject[]): TraceSpan[] {
+function eventSpans(events: readonly JsonObject[]): TraceSpan[] {
   const spans: TraceSpan[] = [];
   const byId = new Map<string, TraceSpan>();
   for (const [i, event] of events.entries()) {

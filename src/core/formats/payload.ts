@@ -138,7 +138,7 @@ const TEXTS = [
 ];
 
 function objectPayload(value: JsonObject, at: string, role: 'user' | 'assistant', depth: number): Payload {
-  const about = { ...aboutOf(value), ...(role === 'user' ? { settings: settingsOf(value) } : {}) };
+  const about = { ...aboutOf(value), ...(role === 'user' ? { settings: requestSettings(value) } : {}) };
   const system = systemOf(value, at);
   const whole = (messages: FoundMessage[], more: Payload = { messages: [] }): Payload => ({
     ...more,
@@ -249,7 +249,7 @@ const incomplete = ({ incomplete_details: details, status }: JsonObject): string
 const SETTINGS =
   /^(?:temperature|top_p|top_k|max_tokens|max_completion_tokens|max_output_tokens|seed|stop|frequency_penalty|presence_penalty|reasoning|reasoning_effort|thinking|tool_choice|parallel_tool_calls|response_format|n|stream)$/;
 
-const settingsOf = (value: JsonObject): JsonObject =>
+const requestSettings = (value: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(value).filter(([key, one]) => SETTINGS.test(key) && one !== null && one !== undefined),
   );

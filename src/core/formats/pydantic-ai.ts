@@ -15,7 +15,7 @@ export const isPydanticAi = ({ kind, parts }: JsonObject): boolean =>
   Array.isArray(parts) &&
   parts.every((one) => isJsonObject(one) && typeof one.part_kind === 'string');
 
-const fieldOf = (record: JsonObject): string | undefined =>
+const messagesKey = (record: JsonObject): string | undefined =>
   FIELDS.find((field) => {
     const list = objectsOf(record[field]);
     return list.length > 0 && list.every(isPydanticAi);
@@ -32,9 +32,9 @@ export const pydanticAi: Format = {
     system: 'system-prompt parts, or instructions',
     uid: 'run_id',
   },
-  detects: (record) => fieldOf(record) !== undefined,
+  detects: (record) => messagesKey(record) !== undefined,
   read(record, context) {
-    const field = fieldOf(record) ?? 'messages';
+    const field = messagesKey(record) ?? 'messages';
     const list = objectsOf(record[field]);
     const messages: FoundMessage[] = [];
     let instructions = '';
@@ -48,7 +48,7 @@ export const pydanticAi: Format = {
       if (one.kind === 'response') messages.push(...anyMessages({ role: 'assistant', parts: one.parts ?? [] }, at));
       else
         for (const [j, part] of objectsOf(one.parts).entries())
-          messages.push(...anyMessages({ role: roleOf(part), ...contentOf(part) }, `${at}/parts/${j}`));
+          messages.push(...anyMessages({ role: partRole(part), ...partContent(part) }, `${at}/parts/${j}`));
     }
     const replies = list.filter(({ kind }) => kind === 'response');
     const last = replies.at(-1);
@@ -79,7 +79,7 @@ export const pydanticAi: Format = {
   },
 };
 
-const roleOf = ({ part_kind: kind, tool_name: tool }: JsonObject): string =>
+const partRole = ({ part_kind: kind, tool_name: tool }: JsonObject): string =>
   kind === 'system-prompt' || kind === 'instructions'
     ? 'system'
     : kind === 'tool-return' || (kind === 'retry-prompt' && typeof tool === 'string')
@@ -87,7 +87,7 @@ const roleOf = ({ part_kind: kind, tool_name: tool }: JsonObject): string =>
       : 'user';
 
 /** A prompt is a text or a list of texts and media; anything else is a part as it is. */
-function contentOf(part: JsonObject): JsonObject {
+function partContent(part: JsonObject): JsonObject {
   const { part_kind: kind, content } = part;
   if (kind === 'tool-return' || (kind === 'retry-prompt' && typeof part.tool_name === 'string'))
     return { parts: [part] };

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json/value.ts';
  * become lists; names such as `Status.DONE` and all keys become text. Undefined for any other text.
  */
 export function parsePythonLiteral(text: string): JsonValue | undefined {
-  const reader = new Reader(text);
+  const reader = new LiteralReader(text);
   try {
     return reader.whole();
   } catch (error) {
@@ -33,7 +33,7 @@ const ESCAPES: Record<string, string> = {
   '\n': '',
 };
 
-class Reader {
+class LiteralReader {
   readonly #text: string;
   #at = 0;
 

@@ -14,20 +14,20 @@ const PAIRS = [
 ] as const;
 
 /** The request and the response of a line; null if it holds none. */
-function pairOf(
+function requestPair(
   record: JsonObject,
 ): { request: JsonObject; response: JsonValue; at: readonly [string, string] } | null {
   for (const [one, two] of PAIRS) {
-    const request = bodyOf(record[one]);
+    const request = loggedBody(record[one]);
     if (request === null || !isRequest(request)) continue;
     const response = record[two] ?? record.error;
     if (response === undefined) continue;
-    return { request, response: bodyOf(response) ?? response, at: [`/${one}`, `/${two}`] };
+    return { request, response: loggedBody(response) ?? response, at: [`/${one}`, `/${two}`] };
   }
   return null;
 }
 
-function bodyOf(value: JsonValue | undefined): JsonObject | null {
+function loggedBody(value: JsonValue | undefined): JsonObject | null {
   const held = typeof value === 'string' && /^\s*\{/.test(value) ? parsed(value) : value;
   if (!isJsonObject(held)) return null;
   const inner = typeof held.body === 'string' ? parsed(held.body) : held.body;
@@ -43,7 +43,7 @@ const isRequest = (one: JsonObject): boolean =>
 /** A log of requests and responses, a pair a line: rollouts are told apart by their histories. */
 export const requestLog: Session = {
   name: 'request-log',
-  isEvent: (record) => pairOf(record) !== null && !NAMED.some((key) => record[key] !== undefined),
+  isEvent: (record) => requestPair(record) !== null && !NAMED.some((key) => record[key] !== undefined),
   keyOf: () => null,
   keysOf(events) {
     const groups: { name: string; calls: TracedCall[]; own: string | null }[] = [];
@@ -86,13 +86,13 @@ const ownId = (event: JsonObject): string | null =>
 function isRetry(calls: readonly TracedCall[], call: TracedCall): boolean {
   const [first] = calls;
   if (first === undefined || calls.some(({ output }) => output.messages.length > 0)) return false;
-  return keysOf(first) === keysOf(call);
+  return keysAt(first) === keysAt(call);
 }
 
-const keysOf = ({ input }: TracedCall): string => input.messages.map(foundKey).join();
+const keysAt = ({ input }: TracedCall): string => input.messages.map(foundKey).join();
 
 function tracedCall(event: JsonObject, at: string): TracedCall | null {
-  const pair = pairOf(event);
+  const pair = requestPair(event);
   if (pair === null) return null;
   const { request, response } = pair;
   const input = payloadOf(request, `${at}${pair.at[0]}`, 'user');
@@ -102,11 +102,11 @@ function tracedCall(event: JsonObject, at: string): TracedCall | null {
   const end =
     traceSeconds(event.end_time ?? event.ended_at ?? event.completed_at) ??
     (start !== null && took !== null ? start + took : null);
-  const error = errorOf(event, response);
+  const error = callError(event, response);
   return { input, output: error === null ? output : { messages: [] }, start, end, error, agent: null };
 }
 
-function errorOf(event: JsonObject, response: JsonValue): string | null {
+function callError(event: JsonObject, response: JsonValue): string | null {
   const held = isJsonObject(response) ? (response.error ?? null) : null;
   const own = event.error ?? null;
   const said = [held, own]

@@ -59,7 +59,7 @@ export const rllm: Format = {
       calls = [];
     };
     for (const [at, step] of steps.entries()) {
-      const list = historyOf(step);
+      const list = stepHistory(step);
       const keys = list.map((message) => printJson([message.role ?? null, message.content ?? null]));
       const shared = sharedHead(history, keys);
       if (at === 0 || shared < history.length) {
@@ -126,7 +126,7 @@ export const rllm: Format = {
 };
 
 /** The messages of a step; without recorded messages, its observation and its reply. */
-function historyOf(step: JsonObject): JsonObject[] {
+function stepHistory(step: JsonObject): JsonObject[] {
   const list = objectsOf(step.chat_completions);
   if (list.length > 0) return list;
   const text =

@@ -77,7 +77,7 @@ export const smolagents: Format = {
       start === null || ends.length === 0 ? null : timesOf(start, Math.max(...ends.slice(-1)) - start, spans);
     const last = errors.at(-1);
     const isOver = isJsonObject(last) && last.type === 'AgentMaxStepsError';
-    const models = [...new Set(steps.flatMap((step) => modelOf(step) ?? []))];
+    const models = [...new Set(steps.flatMap((step) => stepModel(step) ?? []))];
     const rollout = buildRollout(
       {
         format: 'smolagents',
@@ -168,7 +168,7 @@ function resultsOf(step: JsonObject, reply: FoundMessage | null, at: string): Fo
   return found;
 }
 
-function modelOf({ model_output_message: message }: JsonObject): string | null {
+function stepModel({ model_output_message: message }: JsonObject): string | null {
   const raw = isJsonObject(message) && isJsonObject(message.raw) ? message.raw : {};
   return idOf(raw.model ?? null);
 }

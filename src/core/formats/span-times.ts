@@ -4,7 +4,7 @@ import { numberOf, objectsOf } from './values.ts';
 
 // Times from writers that store tracer spans beside their samples: each has a name, a start and an end.
 
-interface Named {
+interface NamedTimes {
   kind: TimeKind | null;
   /** Seconds since 1970. */
   start: number;
@@ -21,7 +21,7 @@ export function slimeTimes({ sample }: JsonObject): Times | null {
   const trace = isJsonObject(sample) && isJsonObject(sample.trace) ? sample.trace : null;
   if (trace === null) return null;
   const starts = new Map<JsonValue, { name: string; at: number }>();
-  const spans: Named[] = [];
+  const spans: NamedTimes[] = [];
   const moments: number[] = [];
   for (const { type, span_id: id = null, name, ts } of objectsOf(trace.events)) {
     const at = numberOf(ts);
@@ -54,7 +54,7 @@ export function otelTimes(record: JsonObject): Times | null {
   );
 }
 
-function otelSpan(span: JsonObject): Named[] {
+function otelSpan(span: JsonObject): NamedTimes[] {
   const start = moment(span.startTimeUnixNano ?? span.start_time_unix_nano, span.start_time);
   const end = moment(span.endTimeUnixNano ?? span.end_time_unix_nano, span.end_time);
   if (start === null || end === null) return [];
@@ -101,7 +101,7 @@ function attributesOf(value: JsonValue | undefined): Map<string, JsonValue> {
 }
 
 /** @param moments all recorded times, seconds since 1970: they bound the duration */
-function ofSpans(spans: readonly Named[], moments: readonly number[]): Times | null {
+function ofSpans(spans: readonly NamedTimes[], moments: readonly number[]): Times | null {
   if (moments.length === 0) return null;
   const start = moments.reduce((least, at) => Math.min(least, at));
   const wall = moments.reduce((most, at) => Math.max(most, at)) - start;

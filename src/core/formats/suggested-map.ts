@@ -21,7 +21,7 @@ interface ValuePlace {
  * looks like a conversation.
  */
 export function suggestedMap(record: JsonObject): string | null {
-  const places = placesIn(record);
+  const places = valuePlaces(record);
   const turns = places.flatMap(({ way, value }) => {
     const list = typeof value === 'string' && /^\s*\[/.test(value) ? parsed(value) : value;
     const keys = Array.isArray(list) ? turnKeys(list) : null;
@@ -60,7 +60,7 @@ function textsIn(places: readonly ValuePlace[]): string[] | null {
 const lastOf = (way: string): string => way.slice(way.lastIndexOf('.') + 1);
 
 /** The values of a record and their paths, nearest first; lists are not entered. */
-function placesIn(record: JsonObject): ValuePlace[] {
+function valuePlaces(record: JsonObject): ValuePlace[] {
   const found: ValuePlace[] = [];
   let level: ValuePlace[] = [{ way: '', value: record }];
   for (let depth = 0; depth < DEPTH; depth++) {

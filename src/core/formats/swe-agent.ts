@@ -76,7 +76,7 @@ function triedMessages(record: JsonObject, at: string): FoundMessage[] {
   const head = history
     .slice(0, end === -1 ? history.length : end)
     .map((one, i) => given(historyMessage(one, `${at}/history/${i}`)));
-  return [...head, ...steps.flatMap((step, i) => stepMessages(step, `${at}/trajectory/${i}`))];
+  return [...head, ...steps.flatMap((step, i) => trajectoryMessages(step, `${at}/trajectory/${i}`))];
 }
 
 function historyMessage(one: JsonObject, place: string): FoundMessage {
@@ -90,7 +90,7 @@ function historyMessage(one: JsonObject, place: string): FoundMessage {
   return one.is_demo === true ? given(shown) : shown;
 }
 
-function stepMessages(step: JsonObject, place: string): FoundMessage[] {
+function trajectoryMessages(step: JsonObject, place: string): FoundMessage[] {
   const action = typeof step.action === 'string' ? step.action.trim() : '';
   const key = typeof step.response === 'string' && step.response !== '' ? 'response' : 'thought';
   const text = typeof step[key] === 'string' ? (step[key] as string) : '';

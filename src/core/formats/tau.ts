@@ -19,9 +19,9 @@ export const tau: Format = {
     group: 'task_id',
     'ground truth': 'info.task.actions',
   },
-  detects: (record) => record.task_id !== undefined && fieldOf(record) !== undefined,
+  detects: (record) => record.task_id !== undefined && trajectoryKey(record) !== undefined,
   read(record, context) {
-    const field = fieldOf(record) ?? 'traj';
+    const field = trajectoryKey(record) ?? 'traj';
     const held = record[field];
     const list = typeof held === 'string' ? (parsed(held) ?? spokenMessages(held)) : held;
     const info = isJsonObject(record.info) ? record.info : {};
@@ -42,7 +42,7 @@ export const tau: Format = {
   },
 };
 
-const fieldOf = (record: JsonObject): string | undefined =>
+const trajectoryKey = (record: JsonObject): string | undefined =>
   ['traj', 'messages_display'].find((key) => Array.isArray(record[key]) || typeof record[key] === 'string');
 
 /** A conversation in printed form, `assistant: …`: a speaker's name at the start of a line begins a message. */

@@ -4,12 +4,13 @@ import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { ReadingClass, Rollout, Span } from '../rollout/rollout.ts';
-import { type Found, type FoundMessage, layMessages, namedParts, wholeRewards } from './build.ts';
+import { type FoundMessage, type FoundRollout, layMessages, namedParts, wholeRewards } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
 
 /** A rollout whose prompt and response are texts, with or without the special tokens of their template. */
-export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'contexts' | 'returns' | 'hasCallsApart'> {
+export interface FoundTexts
+  extends Omit<FoundRollout, 'messages' | 'firstReply' | 'contexts' | 'returns' | 'hasCallsApart'> {
   prompt: string;
   response: string;
   promptField: string;

@@ -49,7 +49,7 @@ export const tinkerSummary: Format = {
   read(record, context) {
     const steps = objectsOf(record.steps);
     const own = objectsOf(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`));
-    const messages = own.length > 0 ? own : steps.flatMap(stepMessages);
+    const messages = own.length > 0 ? own : steps.flatMap(tinkerMessages);
     const replies = messages.filter(({ role }) => role === 'assistant');
     if (replies.length === steps.length)
       for (const [at, reply] of replies.entries()) reply.reward = numberOf(steps[at]?.reward);
@@ -70,7 +70,7 @@ export const tinkerSummary: Format = {
   },
 };
 
-function stepMessages(step: JsonObject, at: number): FoundMessage[] {
+function tinkerMessages(step: JsonObject, at: number): FoundMessage[] {
   const logs = isJsonObject(step.logs) ? step.logs : {};
   const key = ['response', 'completion', 'output'].find((name) => typeof logs[name] === 'string');
   const text = key === undefined ? '' : (logs[key] as string);

@@ -41,7 +41,7 @@ export const toolBench: Format = {
       const shared = way.filter(({ node }) => seen.has(node)).at(-1);
       if (place > 0 && shared !== undefined) contexts[place]!.after = seen.get(shared.node)!;
       const own = way.filter(({ node }) => !seen.has(node));
-      for (const { node, message } of turnsOf(own)) {
+      for (const { node, message } of wayTurns(own)) {
         messages.push({ ...message, context: place });
         for (const one of node) seen.set(one, messages.length - 1);
       }
@@ -63,20 +63,20 @@ export const toolBench: Format = {
   },
 };
 
-interface Placed {
+interface PlacedNode {
   node: JsonObject;
   at: string;
 }
 
 /** The paths from the root to each leaf, without the root, which has no content. */
-function waysOf(record: JsonObject): Placed[][] {
+function waysOf(record: JsonObject): PlacedNode[][] {
   if (Array.isArray(record.trys))
     return objectsOf(record.trys).map((one, i) =>
       objectsOf(one.chain).map((node, j) => ({ node, at: `/trys/${i}/chain/${j}` })),
     );
   const root = isJsonObject(record.tree) && isJsonObject(record.tree.tree) ? record.tree.tree : {};
-  const ways: Placed[][] = [];
-  const open: { way: Placed[]; node: JsonObject; at: string }[] = [{ way: [], node: root, at: '/tree/tree' }];
+  const ways: PlacedNode[][] = [];
+  const open: { way: PlacedNode[]; node: JsonObject; at: string }[] = [{ way: [], node: root, at: '/tree/tree' }];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     const { way, node, at } = one;
     const children = objectsOf(node.children);
@@ -89,7 +89,7 @@ function waysOf(record: JsonObject): Placed[][] {
 }
 
 const FINISHED = 3;
-const isAnswered = (way: readonly Placed[]): boolean =>
+const isAnswered = (way: readonly PlacedNode[]): boolean =>
   way.at(-1)?.node.observation_code === FINISHED && !contentText(way.at(-1)!.node.description).includes('give_up');
 
 /** The question: the first messages of the model's last input. */
@@ -107,7 +107,7 @@ function generationPrompt(generation: JsonObject): FoundMessage[] {
 }
 
 /** A thought, an action and its input form one reply; the result is the tool's. */
-function turnsOf(way: readonly Placed[]): { node: JsonObject[]; message: FoundMessage }[] {
+function wayTurns(way: readonly PlacedNode[]): { node: JsonObject[]; message: FoundMessage }[] {
   const turns: { node: JsonObject[]; message: FoundMessage }[] = [];
   let reply: { node: JsonObject[]; message: FoundMessage } | null = null;
   for (const { node, at } of way) {

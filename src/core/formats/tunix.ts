@@ -77,7 +77,7 @@ export const tunixTrajectory: Format = {
         turn,
         reward: numberOf(step.reward),
         mcReturn: numberOf(step.mc_return),
-        calls: callsOf(step.action),
+        calls: actionCalls(step.action),
         thought,
       };
     });
@@ -128,7 +128,7 @@ function rolloutOf(
     const turn = turnOf(index, idOf(message.role) ?? 'unknown', text, firstCall);
     turn.trained = isTrained && reply !== undefined && text !== '';
     turn.reward = reply?.reward ?? null;
-    layRecordedCalls(turn, withResults(reply?.calls ?? [], index, results), firstCall, messages.length);
+    layRecordedCalls(turn, callsWithResults(reply?.calls ?? [], index, results), firstCall, messages.length);
     firstCall += turn.toolCalls.length;
     turns.push(turn);
     const thought = reply?.thought ?? null;
@@ -219,7 +219,7 @@ const integers = (value: JsonValue | undefined): TokenMask =>
   Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
 
 /** The agent's request: `{"action": [calls]}`; the call of `finish` is how Tunix records an answer, not the model's. */
-function callsOf(action: JsonValue | undefined): JsonObject[] {
+function actionCalls(action: JsonValue | undefined): JsonObject[] {
   const calls = isJsonObject(action) ? action.action : undefined;
   return objectsOf(calls).flatMap(({ id, function: fn }): JsonObject[] =>
     isJsonObject(fn) && fn.name !== 'finish'
@@ -245,7 +245,7 @@ function literalJson(value: JsonValue | undefined): JsonValue {
 }
 
 /** Results are matched by call id among the tool messages after the reply. */
-function withResults(
+function callsWithResults(
   calls: JsonObject[],
   turn: number,
   results: ReadonlyMap<unknown, readonly number[]>,

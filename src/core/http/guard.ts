@@ -53,7 +53,7 @@ function hostIn(url: string): string | null {
   }
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const secretDigest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** As a bearer token, or as the password of a URL: SandboxFusion's Python client supports only the latter. */
 function authorised(authorization: string | undefined, token: string): boolean {
@@ -64,5 +64,5 @@ function authorised(authorization: string | undefined, token: string): boolean {
           .toString()
           .replace(/^[^:]*:/, '')
       : value;
-  return timingSafeEqual(digest(given), digest(token));
+  return timingSafeEqual(secretDigest(given), secretDigest(token));
 }

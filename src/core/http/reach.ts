@@ -21,7 +21,7 @@ export async function reachModel(url: string, { seconds, signal, onWait }: Reach
   const until = performance.now() + seconds * 1000;
   for (let delay = FIRST_DELAY_MS, hasSaid = false; ; delay = Math.min(2 * delay, LONGEST_DELAY_MS)) {
     signal?.throwIfAborted();
-    const found = await problemOf(url, signal);
+    const found = await reachProblem(url, signal);
     if (found === null) return;
     const { problem, isFinal } = found;
     if (isFinal) throw new Error(`--model-url ${url}: ${problem}`);
@@ -42,7 +42,7 @@ interface Problem {
 }
 
 /** Uses TLS for https:// addresses, so that an untrusted certificate is reported before the first rollout. */
-function problemOf(url: string, signal: AbortSignal | undefined): Promise<Problem | null> {
+function reachProblem(url: string, signal: AbortSignal | undefined): Promise<Problem | null> {
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const isTls = protocol === 'https:';

@@ -10,7 +10,7 @@ export type Printable = JsonValue | undefined | Printable[] | { [key: string]: P
 export function printJson(root: Printable, indent = 0): string {
   try {
     // Node's printer is several times as fast.
-    if (isPlain(root)) return escaped(JSON.stringify(root ?? null, null, indent));
+    if (isPlainJson(root)) return escapedJson(JSON.stringify(root ?? null, null, indent));
   } catch (error) {
     // The nesting is too deep for Node's recursion.
     if (!(error instanceof RangeError)) throw error;
@@ -19,18 +19,18 @@ export function printJson(root: Printable, indent = 0): string {
 }
 
 /** Whether JSON can express everything in it. */
-function isPlain(value: Printable): boolean {
+function isPlainJson(value: Printable): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (Array.isArray(value)) {
     // Lists of numbers are long, and an iterator allocates per element.
     for (let at = 0; at < value.length; at++) {
       const one = value[at];
-      if (typeof one === 'number' ? !Number.isFinite(one) : !isPlain(one)) return false;
+      if (typeof one === 'number' ? !Number.isFinite(one) : !isPlainJson(one)) return false;
     }
     return true;
   }
-  for (const key in value) if (!isPlain(value[key])) return false;
+  for (const key in value) if (!isPlainJson(value[key])) return false;
   return true;
 }
 
@@ -85,7 +85,7 @@ function printAny(root: Printable, indent: number): string {
 const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** They occur only in strings, so the whole text can be escaped at once. */
-const escaped = (json: string): string =>
+const escapedJson = (json: string): string =>
   isAscii(json)
     ? json
     : json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -96,7 +96,7 @@ const escaped = (json: string): string =>
  */
 const isAscii = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\u007f');
 
-const quoted = (text: string): string => escaped(JSON.stringify(text));
+const quoted = (text: string): string => escapedJson(JSON.stringify(text));
 
 function scalar(value: null | undefined | boolean | number | bigint | string): string {
   if (typeof value === 'bigint') return value.toString();

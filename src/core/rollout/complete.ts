@@ -24,14 +24,14 @@ export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[]
     ended,
     // Most of the time of reading a record, and not every reader asks.
     get findings() {
-      found ??= checked(this, errors);
+      found ??= checkedFindings(this, errors);
       return found;
     },
   };
 }
 
 /** No check should throw. If one does on a text of unforeseen shape, the findings say so. */
-function checked(rollout: Rollout, errors: readonly OwnError[]): Finding[] {
+function checkedFindings(rollout: Rollout, errors: readonly OwnError[]): Finding[] {
   try {
     return checkRollout(rollout, errorPatterns(errors));
   } catch (error) {

@@ -31,7 +31,7 @@ export interface Fact {
 }
 
 /** A count over the turns of the response. Avoids allocating a list, because this runs for a million rollouts. */
-function sumOf({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): number {
+function factSum({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): number {
   let sum = 0;
   for (let i = responseTurn; i < turns.length; i++) sum += of(turns[i]!);
   return sum;
@@ -66,7 +66,7 @@ export const FACTS: readonly Fact[] = [
     help: 'tool results that are errors; unknown if no result was recorded',
     ofBad: null,
     of: (rollout) =>
-      sumOf(rollout, (turn) => (isResult(turn) ? 1 : 0)) > 0
+      factSum(rollout, (turn) => (isResult(turn) ? 1 : 0)) > 0
         ? rollout.findings.reduce((sum, { check }) => sum + (check === 'tool_error' ? 1 : 0), 0)
         : null,
   },
@@ -75,7 +75,7 @@ export const FACTS: readonly Fact[] = [
     title: 'chars',
     help: 'characters (UTF-16 units) of the turns of the response, reasoning and tool results included; role headers and end tokens do not count',
     ofBad: null,
-    of: (rollout) => sumOf(rollout, ({ text }) => text.length),
+    of: (rollout) => factSum(rollout, ({ text }) => text.length),
   },
   {
     name: 'think_chars',
@@ -83,7 +83,7 @@ export const FACTS: readonly Fact[] = [
     help: 'characters of the reasoning in the response',
     ofBad: null,
     of: (rollout) =>
-      sumOf(rollout, ({ parts }) =>
+      factSum(rollout, ({ parts }) =>
         parts.reduce((sum, { kind, start, end }) => sum + (kind === 'think' ? end - start : 0), 0),
       ),
   },

@@ -40,10 +40,10 @@ export const NO_GROUP: GroupNumber = { group: Number.NaN, prompt: Number.NaN, ui
 export function groupNumbersOf(rollout: Rollout): GroupNumber {
   const prompt = promptOf(rollout).number;
   const own = namedGroup(rollout);
-  if (own !== null) return { group: numberOf(own, 0) * 2, prompt, uid: Number.NaN };
+  if (own !== null) return { group: numberAfter(own, 0) * 2, prompt, uid: Number.NaN };
   const { uid, groundTruth } = rollout;
-  const group = numberOf(printJson(groundTruth ?? null), prompt) * 2 + 1;
-  return { group, prompt, uid: uid === null ? Number.NaN : numberOf(uid, 0) * 2 };
+  const group = numberAfter(printJson(groundTruth ?? null), prompt) * 2 + 1;
+  return { group, prompt, uid: uid === null ? Number.NaN : numberAfter(uid, 0) * 2 };
 }
 
 export const isOfPrompt = (group: number): boolean => group % 2 === 1;
@@ -98,7 +98,7 @@ function promptOf({ turns, responseTurn }: Rollout): KnownPrompt {
   for (let i = 0; i < end; i++) {
     const { role, text } = turns[i]!;
     texts.push(role, text);
-    number = numberOf(text, numberOf(role, number));
+    number = numberAfter(text, numberAfter(role, number));
   }
   last = { texts, number, hash: null };
   return last;
@@ -108,7 +108,7 @@ function promptOf({ turns, responseTurn }: Rollout): KnownPrompt {
  * A number below 2^52 for a text and what came before it: two combined 32-bit multiplicative hashes (MurmurHash3's
  * steps).
  */
-function numberOf(text: string, before: number): number {
+function numberAfter(text: string, before: number): number {
   let a = (0xdeadbeef ^ (before | 0)) | 0;
   let b = (0x41c6ce57 ^ ((before / 2 ** 26) | 0)) | 0;
   for (let i = 0; i < text.length; i++) {

@@ -24,7 +24,7 @@ function mostIn(turns: readonly Turn[], responseTurn: number): SameCalls | null 
   for (let i = responseTurn; i < turns.length; i++) {
     const { toolCalls, context = 0 } = turns[i]!;
     for (const call of toolCalls) {
-      const key = `${context} ${call.name} ${argumentsOf(call)}`;
+      const key = `${context} ${call.name} ${argumentsText(call)}`;
       const known = same.get(key) ?? { name: call.name, calls: [] };
       if (known.calls.length === 0) same.set(key, known);
       known.calls.push({ call, turn: i });
@@ -34,7 +34,7 @@ function mostIn(turns: readonly Turn[], responseTurn: number): SameCalls | null 
   return most;
 }
 
-const argumentsOf = ({ raw, arguments: given }: ToolCall): string => {
+const argumentsText = ({ raw, arguments: given }: ToolCall): string => {
   if (raw !== '') return raw.trim();
   return given === null ? '' : printJson(given);
 };

@@ -98,7 +98,7 @@ function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: Read):
   if (found === null || CONDITION.test(prompt.slice(0, found.index))) return null;
   const name = found[1]!;
   const called = turns.flatMap((turn, i) => (i >= responseTurn ? turn.toolCalls.map((call) => call.name) : []));
-  const isNamed = namesOf(toolSchemas).has(name) || /_/.test(name);
+  const isNamed = schemaNames(toolSchemas).has(name) || /_/.test(name);
   if (isNamed) return called.includes(name) ? null : name;
   return ANY_TOOL.has(name.toLowerCase()) &&
     called.length === 0 &&
@@ -107,21 +107,21 @@ function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: Read):
     : null;
 }
 
-const functionOf = (schema: JsonValue): JsonObject | null => {
+const schemaFunction = (schema: JsonValue): JsonObject | null => {
   if (!isJsonObject(schema)) return null;
   const own = isJsonObject(schema.function) ? schema.function : schema;
   return typeof own.name === 'string' ? own : null;
 };
 
-const namesOf = (schemas: readonly JsonValue[]): Set<string> =>
-  new Set(schemas.flatMap((schema) => functionOf(schema)?.name ?? []) as string[]);
+const schemaNames = (schemas: readonly JsonValue[]): Set<string> =>
+  new Set(schemas.flatMap((schema) => schemaFunction(schema)?.name ?? []) as string[]);
 
 /** A call whose tool or arguments are not in the schemas. */
 function checkCallSchemas({ turns, responseTurn, toolSchemas }: Read, notice: NoticeTask): void {
   if (toolSchemas.length === 0) return;
   const tools = new Map(
     toolSchemas.flatMap((schema) => {
-      const own = functionOf(schema);
+      const own = schemaFunction(schema);
       return own === null ? [] : [[own.name as string, own] as const];
     }),
   );

@@ -45,10 +45,10 @@ export function tokenMeasures({ tokens }: Pick<Rollout, 'tokens'>): TokenMeasure
   return known.measures;
 }
 
-type Values = readonly (number | null)[];
+type TokenValues = readonly (number | null)[];
 
 function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
-  const list = (names: readonly string[]): Values | null => {
+  const list = (names: readonly string[]): TokenValues | null => {
     const name = names.find((one) => more[one]?.length === mask.length);
     return name === undefined ? null : more[name]!;
   };
@@ -56,16 +56,16 @@ function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
   const trainer = list(TRAINER);
   const ratios = byToken(trainer, sampled, (a, b) => Math.exp(a - b));
   return {
-    entropy: meanOf(mask, list(ENTROPY)),
+    entropy: maskedMean(mask, list(ENTROPY)),
     logprobMin: leastOf(mask, sampled),
-    k1: meanOf(
+    k1: maskedMean(
       mask,
       byToken(sampled, trainer, (a, b) => a - b),
     ),
-    k3: meanOf(mask, byToken(trainer, sampled, (a, b) => Math.exp(a - b) - (a - b) - 1) ?? list(MISMATCH)),
-    clipped: meanOf(mask, list(CLIPPED)),
+    k3: maskedMean(mask, byToken(trainer, sampled, (a, b) => Math.exp(a - b) - (a - b) - 1) ?? list(MISMATCH)),
+    clipped: maskedMean(mask, list(CLIPPED)),
     ratioMax: negative(leastOf(mask, mapped(ratios, negative))),
-    ratioOutside: meanOf(
+    ratioOutside: maskedMean(
       mask,
       mapped(ratios, (ratio) => (ratio === null ? null : Math.abs(ratio - 1) > CLIP ? 1 : 0)),
     ),
@@ -73,16 +73,20 @@ function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
 }
 
 const negative = (value: number | null): number | null => (value === null ? null : -value);
-const mapped = (values: Values | null, of: (value: number | null) => number | null): Values | null =>
+const mapped = (values: TokenValues | null, of: (value: number | null) => number | null): TokenValues | null =>
   values === null ? null : values.map(of);
 
-function byToken(a: Values | null, b: Values | null, of: (a: number, b: number) => number): Values | null {
+function byToken(
+  a: TokenValues | null,
+  b: TokenValues | null,
+  of: (a: number, b: number) => number,
+): TokenValues | null {
   if (a === null || b === null) return null;
   return a.map((value, at) => (value === null || b[at] === null ? null : of(value, b[at]!)));
 }
 
 /** Over trained tokens with a finite value; null if there are none. */
-function meanOf(mask: readonly number[], values: Values | null): number | null {
+function maskedMean(mask: readonly number[], values: TokenValues | null): number | null {
   if (values === null) return null;
   let sum = 0;
   let count = 0;
@@ -95,7 +99,7 @@ function meanOf(mask: readonly number[], values: Values | null): number | null {
   return count === 0 ? null : sum / count;
 }
 
-function leastOf(mask: readonly number[], values: Values | null): number | null {
+function leastOf(mask: readonly number[], values: TokenValues | null): number | null {
   if (values === null) return null;
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < mask.length; at++) {

@@ -54,7 +54,7 @@ const SHARE = 20_000;
 /** The same, with pauses if there are many. */
 export function* tabulating(rollout: Rollout, tokenizer: TokenText | null): Generator<void, TokenTable | null> {
   if (rollout.tokens !== undefined) return yield* recorded(rollout.tokens, rollout.rewards.advantage, tokenizer);
-  return tokenizer === null ? null : yield* encoded(rollout, tokenizer);
+  return tokenizer === null ? null : yield* encodedTokens(rollout, tokenizer);
 }
 
 function* recorded(
@@ -93,7 +93,7 @@ function* recorded(
     });
   }
   yield;
-  return { from: 'recorded', columns: [...lists.keys()], rows, runs: runsOf(rows, given.length) };
+  return { from: 'recorded', columns: [...lists.keys()], rows, runs: tokenRuns(rows, given.length) };
 }
 
 /** The view's names for recorded values. */
@@ -116,7 +116,10 @@ const SHORT: Readonly<Record<string, string>> = {
 const difference = (a: number | null | undefined, b: number | null | undefined): number | null =>
   typeof a === 'number' && typeof b === 'number' ? a - b : null;
 
-function* encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: TokenText): Generator<void, TokenTable> {
+function* encodedTokens(
+  { texts, spans, turns, responseTurn }: Rollout,
+  tokenizer: TokenText,
+): Generator<void, TokenTable> {
   const rows: TokenRow[] = [];
   let prompt = 0;
   for (const { field, start, end, turn, trained } of spans) {
@@ -127,10 +130,10 @@ function* encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: Tok
     if (turn < responseTurn || turn >= turns.length) prompt = rows.length;
     yield;
   }
-  return { from: 'tokenizer', columns: [], rows, runs: runsOf(rows, prompt) };
+  return { from: 'tokenizer', columns: [], rows, runs: tokenRuns(rows, prompt) };
 }
 
-function runsOf(rows: readonly TokenRow[], prompt: number): TokenRun[] {
+function tokenRuns(rows: readonly TokenRow[], prompt: number): TokenRun[] {
   const runs: TokenRun[] = [];
   for (const { index, trained } of rows) {
     const last = runs.at(-1);

@@ -24,7 +24,7 @@ export function failureOf(
   if (outcome === undefined) return seen;
   const { kind = seen?.kind ?? 'other', fault = seen?.fault ?? null, evidence } = outcome;
   if (seen !== null) return { ...seen, kind: kind === 'exception' ? seen.kind : kind, fault };
-  return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineAt(text, text.search(/\S|$/)) };
+  return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineFrom(text, text.search(/\S|$/)) };
 }
 
 /** Exact patterns come before a named cause, and that before a message without one. */
@@ -34,7 +34,7 @@ function failureIn(text: string, tool: string | null): ToolFailure | null {
   const named = causeOf(text);
   if (named !== null) {
     const { kind, fault, says } = named.cause;
-    return { kind, fault, says, ...lineAt(text, named.start) };
+    return { kind, fault, says, ...lineFrom(text, named.start) };
   }
   return matching(VAGUE_PATTERNS, text, tool) ?? matching(ERROR_PATTERNS, innerText(text), tool);
 }
@@ -46,7 +46,7 @@ function matching(patterns: readonly ErrorPattern[], text: string, tool: string 
     const found = pattern.exec(text);
     if (found === null) continue;
     const start = found.index + found[0].search(/\S|$/);
-    return { kind, fault, says, ...lineAt(text, start) };
+    return { kind, fault, says, ...lineFrom(text, start) };
   }
   return null;
 }
@@ -89,7 +89,7 @@ function raised(text: string): ToolFailure | null {
       ? exceptionLine(text, traceback)
       : /^\s*File "/.test(text)
         ? exceptionLine(text, 0)
-        : lineAt(text, text.search(/\S|$/));
+        : lineFrom(text, text.search(/\S|$/));
   const name = RAISED.exec(text.slice(line.start, line.end))?.[1];
   if (traceback === -1 && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
@@ -118,13 +118,13 @@ function lineStart(text: string, words: string): number {
 /** Frames are indented: the first unindented line after a traceback names the exception. */
 function exceptionLine(text: string, traceback: number): { start: number; end: number } {
   for (let at = text.indexOf('\n', traceback); at !== -1; at = text.indexOf('\n', at + 1))
-    if (/\S/.test(text[at + 1] ?? ' ')) return lineAt(text, at + 1);
+    if (/\S/.test(text[at + 1] ?? ' ')) return lineFrom(text, at + 1);
   // Truncated within the traceback: its last line is all there is.
   const end = text.trimEnd().length;
   return { start: text.lastIndexOf('\n', end - 1) + 1, end };
 }
 
-function lineAt(text: string, start: number): { start: number; end: number } {
+function lineFrom(text: string, start: number): { start: number; end: number } {
   const newline = text.indexOf('\n', start);
   return { start, end: newline === -1 ? text.length : newline };
 }

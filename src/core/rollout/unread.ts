@@ -24,7 +24,7 @@ const DEPTH = 64;
  * the tokens of a response. It compares values, not keys, so that no format has to declare what it reads.
  */
 export function unreadOf(record: JsonValue, rollout: Rollout): Unread[] {
-  const shown = new Shown(rollout);
+  const shown = new ShownParts(rollout);
   const found = new Map<string, Unread>();
   const add = (path: string, kind: Unread['kind'], size: number): void => {
     const known = found.get(path);
@@ -102,7 +102,7 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /** All that a rollout shows, for quick comparison. */
-class Shown {
+class ShownParts {
   readonly #texts = new Set<string>();
   #whole: string | null = null;
   #budget = BUDGET;

@@ -39,7 +39,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
   try {
     const fd = openSync(path, 'r');
     try {
-      const lines = new Lines(fd);
+      const lines = new RecordLines(fd);
       for (let i = 0; i < count; i++) {
         const line = parseLine(lines.at(places[i * 2]!, places[i * 2 + 1]!, places, i), context, parts?.[i]);
         const { row, score, group, cells: own } = recordFactsOf(line);
@@ -76,7 +76,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
 });
 
 /** The texts of lines that are mostly adjacent, and read together. */
-class Lines {
+class RecordLines {
   readonly #fd: number;
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;

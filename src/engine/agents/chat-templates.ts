@@ -126,17 +126,17 @@ const QWEN: Template = {
   },
 };
 
-const header = (role: string) => `<|start_header_id|>${role}<|end_header_id|>\n\n`;
+const chatHeader = (role: string) => `<|start_header_id|>${role}<|end_header_id|>\n\n`;
 const LLAMA: Template = {
   tokens: () => ({
     bos: '<|begin_of_text|>',
     eot: '<|eot_id|>',
-    system: header('system'),
-    user: header('user'),
-    assistant: header('assistant'),
-    toolStart: header('tool'),
+    system: chatHeader('system'),
+    user: chatHeader('user'),
+    assistant: chatHeader('assistant'),
+    toolStart: chatHeader('tool'),
     toolEnd: '<|eot_id|>',
-    toolResponseStart: header('tool_response'),
+    toolResponseStart: chatHeader('tool_response'),
     toolResponseEnd: '<|eot_id|>',
   }),
   begin: (_messages, parser) => parser.tokens.bos,
@@ -153,10 +153,10 @@ const GEMMA: Template = {
   /** Gemma has no system turn: its text goes before the first user's. */
   prepare(messages) {
     const [first, second, ...rest] = messages;
-    if (first !== undefined && roleOf(first) !== 'system') return messages;
+    if (first !== undefined && messageRole(first) !== 'system') return messages;
     if (first === undefined) return messages;
     const system = messageWords(first);
-    if (second !== undefined && roleOf(second) === 'user')
+    if (second !== undefined && messageRole(second) === 'user')
       return [{ ...second, content: `${system}\n${messageWords(second)}` }, ...rest];
     return [{ role: 'user', content: system }, ...messages.slice(1)];
   },
@@ -186,7 +186,7 @@ const GEMMA4: Template = {
   endsWithNewline: true,
   begin(messages, { tokens, thinking }) {
     const [first] = messages;
-    const asks = thinking && first !== undefined && !['system', 'developer'].includes(roleOf(first));
+    const asks = thinking && first !== undefined && !['system', 'developer'].includes(messageRole(first));
     return tokens.bos + (asks ? '<|turn>system\n<|think|><turn|>\n' : '');
   },
   write: {
@@ -206,7 +206,7 @@ const TEMPLATES = {
 };
 export type ChatTemplateName = keyof typeof TEMPLATES;
 
-function roleOf(message: ChatMessage): string {
+function messageRole(message: ChatMessage): string {
   if (!Object.hasOwn(message, 'role')) throw new TypeError('a message has no role');
   return message.role;
 }
@@ -248,7 +248,7 @@ export class ChatTemplateParser {
     { isFirst = false, addGenerationPrompt = false }: RenderOptions = {},
   ): string {
     if (this.#template === TEMPLATES.default) {
-      for (const message of messages) roleOf(message);
+      for (const message of messages) messageRole(message);
       if (!this.#tokenizer.applyChatTemplate) throw new TypeError('the tokenizer has no chat template of its own');
       return this.#tokenizer.applyChatTemplate(messages, { addGenerationPrompt });
     }
@@ -272,7 +272,7 @@ export class ChatTemplateParser {
 
   /** @throws TypeError for a message without role or text, RangeError for a role unknown to every template */
   write(message: ChatMessage): string {
-    const role = roleOf(message);
+    const role = messageRole(message);
     if (!Object.hasOwn(message, 'content')) throw new TypeError('a message has no content');
     const text = sanitizeControlTokens(message.content, {
       extraTokens: this.removed,

@@ -170,14 +170,14 @@ export class TaskEnvironment extends BaseTaskEnv {
   }
 
   protected act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult> {
-    return this.judge(asText(action), action, signal);
+    return this.judge(jsonText(action), action, signal);
   }
 }
 
 /** The dictionary of `from_dict`: the task's keys, and a few that are not part of the task. */
 export type EnvArgs = Readonly<Record<string, unknown>>;
 
-const asText = (value: JsonValue): string => (typeof value === 'string' ? value : pythonText(value));
+const jsonText = (value: JsonValue): string => (typeof value === 'string' ? value : pythonText(value));
 
 /**
  * Runs the calls of an action until the agent finishes: with a text, or with a call of `finish`, whose `response` is judged; other calls beside
@@ -231,7 +231,7 @@ export class ToolEnvironment extends BaseTaskEnv {
   protected async act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult> {
     if (typeof action === 'string') return this.judge(action, action, signal);
     const calls = action === null ? [] : Array.isArray(action) ? action : [action];
-    if (calls.some((call) => functionOf(call)?.name === 'finish'))
+    if (calls.some((call) => calledFunction(call)?.name === 'finish'))
       return this.judge(ToolEnvironment.answerOf(action), action, signal);
     if (this.#isJudgedAtLimit && this.stepCount >= this.maxSteps) {
       const judged = await this.judge(ToolEnvironment.answerOf(action), action, signal);
@@ -250,7 +250,7 @@ export class ToolEnvironment extends BaseTaskEnv {
   async #run(call: JsonValue, signal?: AbortSignal): Promise<[string, string]> {
     const given = isJsonObject(call) ? call.id : undefined;
     const id = typeof given === 'string' && given !== '' ? given : randomUUID();
-    const fn = functionOf(call);
+    const fn = calledFunction(call);
     if (fn === null) return [id, 'Error: the call has no function'];
     const { arguments: args, error } = decodeFunctionCall(fn.name, argumentText(fn.arguments));
     if (error !== null) return [id, `Error: ${error}`];
@@ -260,13 +260,13 @@ export class ToolEnvironment extends BaseTaskEnv {
   /** The text that an action is judged by: the action itself, or the response of `finish`, whose arguments are an object or its JSON text. */
   static answerOf(action: JsonValue): string {
     const calls = Array.isArray(action) ? action : [action];
-    const finish = calls.find((call) => functionOf(call)?.name === 'finish');
-    const args = finish === undefined ? undefined : functionOf(finish)?.arguments;
-    if (finish === undefined) return asText(action);
+    const finish = calls.find((call) => calledFunction(call)?.name === 'finish');
+    const args = finish === undefined ? undefined : calledFunction(finish)?.arguments;
+    if (finish === undefined) return jsonText(action);
     const decoded = typeof args === 'string' ? decodeFunctionCall('finish', args) : null;
     if (decoded?.error) return args as string;
     const holder = decoded?.arguments ?? args ?? {};
-    return isJsonObject(holder) ? asText(holder.response ?? '') : asText(action);
+    return isJsonObject(holder) ? jsonText(holder.response ?? '') : jsonText(action);
   }
 
   override async close(): Promise<void> {
@@ -284,7 +284,7 @@ function toolsKwargsOf(task: JsonObject): Record<string, ToolKwargs> {
 const argumentText = (args: JsonValue | undefined): string =>
   typeof args === 'string' ? args : printJson(args === undefined ? {} : args);
 
-function functionOf(call: JsonValue): { name: string; arguments: JsonValue | undefined } | null {
+function calledFunction(call: JsonValue): { name: string; arguments: JsonValue | undefined } | null {
   const fn = isJsonObject(call) ? call.function : undefined;
   return isJsonObject(fn) && typeof fn.name === 'string' ? { name: fn.name, arguments: fn.arguments } : null;
 }

@@ -6,7 +6,7 @@ export interface IncompleteGroup<T> {
   errors: string[];
 }
 
-interface Group<T> {
+interface BufferedGroup<T> {
   key: string;
   members: T[];
   errors: string[];
@@ -20,7 +20,7 @@ interface Group<T> {
 export class GroupBuffer<T> {
   readonly #groupSize: number;
   /** In opening order; a group leaves when it is complete or known to stay incomplete, and no earlier one is undecided. */
-  readonly #open = new Map<string, Group<T>>();
+  readonly #open = new Map<string, BufferedGroup<T>>();
   readonly #whole: T[][] = [];
   readonly #onIncomplete: (group: IncompleteGroup<T>) => void;
   #waiting: (() => void)[] = [];
@@ -93,7 +93,7 @@ export class GroupBuffer<T> {
     for (let batch = await this.take(count); batch.length > 0; batch = await this.take(count)) yield batch;
   }
 
-  #groupOf(key: string): Group<T> {
+  #groupOf(key: string): BufferedGroup<T> {
     let group = this.#open.get(key);
     if (!group) {
       group = { key, members: [], errors: [] };

@@ -7,7 +7,7 @@ import type { RolloutRequest } from '../request/request.ts';
 /** The stage of a rollout. */
 type LiveStage = 'waiting' | 'generating' | 'tool' | 'user' | 'scoring' | 'ending';
 
-interface Entry {
+interface LiveEntry {
   task: number;
   rollout: number;
   step: number;
@@ -38,7 +38,7 @@ export class LiveFile {
   readonly #folder: string;
   /** Resolves when the folder exists, cleared of an earlier run's files. */
   #isFolderReady: Promise<unknown> | null = null;
-  readonly #running = new Set<Entry>();
+  readonly #running = new Set<LiveEntry>();
   readonly #counts: () => JsonObject;
   readonly #timer: NodeJS.Timeout;
   #isWriting = false;
@@ -57,7 +57,7 @@ export class LiveFile {
     request: RolloutRequest,
   ): { scoring(): void; end(): void } {
     const since = Date.now();
-    const entry: Entry = {
+    const entry: LiveEntry = {
       ...rollout,
       request,
       since,

@@ -6,7 +6,7 @@ import { printJson } from '../../core/json/print.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { PartialRollout } from '../request/records.ts';
 
-interface Kept {
+interface PartialEntry {
   task: string;
   rollout: number;
   step: number;
@@ -23,7 +23,7 @@ const Line = z.object({
 /** The rollouts that a deadline left unfinished, in `partial.jsonl` beside the dump's notes. */
 export class Partials {
   readonly #path: string;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, PartialEntry>();
 
   private constructor(path: string) {
     this.#path = path;
@@ -69,10 +69,10 @@ export class Partials {
 const partialKey = (task: string, rollout: number, step: number): string => `${step}/${task}_${rollout}`;
 
 /** An unreadable line costs only the saved part of its rollout. */
-function readLine(text: string): Kept | null {
+function readLine(text: string): PartialEntry | null {
   try {
     const read = Line.safeParse(parseJson(text));
-    return read.success ? (read.data as unknown as Kept) : null;
+    return read.success ? (read.data as unknown as PartialEntry) : null;
   } catch {
     return null;
   }

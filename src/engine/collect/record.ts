@@ -86,13 +86,13 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
 /** Times are no more precise than milliseconds. */
 const rounded = (seconds: number): number => Math.round(seconds * 1e3) / 1e3;
 
-function withRoundTimes<T extends Timed>(record: T): T {
-  const own: { -readonly [key in keyof Timed]: Timed[key] } & T = { ...record };
+function withRoundTimes<T extends RoundTimes>(record: T): T {
+  const own: { -readonly [key in keyof RoundTimes]: RoundTimes[key] } & T = { ...record };
   for (const key of TIMES) if (typeof own[key] === 'number') own[key] = rounded(own[key]);
   return own;
 }
 const TIMES = ['started', 'duration', 'waited'] as const;
-type Timed = { readonly [key in (typeof TIMES)[number]]?: number | null };
+type RoundTimes = { readonly [key in (typeof TIMES)[number]]?: number | null };
 
 type ShownTranscript = Pick<
   Transcript,

@@ -52,7 +52,7 @@ export async function judgeRollout(
   });
   if (request.state !== 'completed') return none(request.cause, request.error);
   if (request.cause === 'content_filter') return none('content_filter', 'the server’s content filter stopped the turn');
-  const found = rewardOf(task, request, rewards);
+  const found = requestReward(task, request, rewards);
   if (found === null) return none('no_reward', `no reward function for ${sourceText(task)}, and no tool gave a reward`);
   const { name, fn } = found;
   if (name === 'tool_reward' && request.rewardFailure !== null)
@@ -97,7 +97,11 @@ const sourceText = ({ dataSource }: Task): string =>
   dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
 
 /** The function for the data source; otherwise the reward of the tools or the simulated user. */
-function rewardOf(task: Task, request: RolloutRequest, rewards: RewardRouter): { name: string; fn: RewardFn } | null {
+function requestReward(
+  task: Task,
+  request: RolloutRequest,
+  rewards: RewardRouter,
+): { name: string; fn: RewardFn } | null {
   const routed = routeOf(rewards, task.dataSource);
   if (routed !== null && routed.name !== 'tool_reward') return routed;
   if (Object.values(request.rewardScores).some((score) => typeof score === 'number') || request.rewardFailure !== null)

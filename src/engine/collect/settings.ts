@@ -90,7 +90,7 @@ export function parseSettings(
   const { value, at } = readYaml(text, path);
   const isVerl = readVerlConfig(value) !== null;
   if (isVerl) return settingsOfVerl(withOverrides(value as Record<string, unknown>, overrides), path, say);
-  const own = checked(value ?? {}, (_, keys) => at(keys));
+  const own = checkedSettings(value ?? {}, (_, keys) => at(keys));
   return overrides.length === 0 ? own : { ...own, ...settingsOfOverrides(overrides, say) };
 }
 
@@ -108,13 +108,14 @@ function settingsOfVerl(tree: Record<string, unknown>, where: string, say: (mess
     );
   if (unresolved.length > 0) say(`${where}: not resolved: ${unresolved.join(', ')}`);
   if (ignored.length > 0) say(`${where}: without a meaning here: ${ignored.join(', ')}`);
-  return checked(settings, (place) => `${where}: ${place}`);
+  return checkedSettings(settings, (place) => `${where}: ${place}`);
 }
 
 /** Settings sent along with a run. @throws Error naming the key */
-export const sentSettings = (value: unknown): Settings => checked(value, (place) => `the run's settings: ${place}`);
+export const sentSettings = (value: unknown): Settings =>
+  checkedSettings(value, (place) => `the run's settings: ${place}`);
 
-function checked(value: unknown, whereOf: (place: string, keys: readonly PropertyKey[]) => string): Settings {
+function checkedSettings(value: unknown, whereOf: (place: string, keys: readonly PropertyKey[]) => string): Settings {
   const settings = SettingsFile.safeParse(value);
   if (settings.success) return settings.data as Settings;
   const { issues } = settings.error;

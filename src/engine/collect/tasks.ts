@@ -85,9 +85,9 @@ export async function* readTasks(path: string): AsyncGenerator<Task | TaskError>
   }
 }
 
-type Entry = { line: number; value: JsonValue; problem: string | null };
+type TaskEntry = { line: number; value: JsonValue; problem: string | null };
 
-async function* parquetValues(path: string): AsyncGenerator<Entry> {
+async function* parquetValues(path: string): AsyncGenerator<TaskEntry> {
   let line = 0;
   try {
     for await (const value of taskRows(path)) yield { line: ++line, value: withoutNulls(value), problem: null };
@@ -104,7 +104,7 @@ function withoutNulls(value: JsonValue): JsonValue {
   return Object.fromEntries(own.map(([key, one]) => [key, withoutNulls(one)]));
 }
 
-async function* lineValues(path: string): AsyncGenerator<Entry> {
+async function* lineValues(path: string): AsyncGenerator<TaskEntry> {
   for await (const { line, text } of lines(path)) {
     if (text.trim() === '') continue;
     if (line === 1 && text.startsWith('PAR1')) {

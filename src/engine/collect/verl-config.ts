@@ -62,15 +62,16 @@ export interface VerlConfig {
   unresolved: string[];
 }
 
-type Tree = { [key: string]: unknown };
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+type ConfigTree = { [key: string]: unknown };
+const isTree = (value: unknown): value is ConfigTree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The rollout settings in a verl trainer file, or in its rollout section alone. Null for any other kind of file. */
 export function readVerlConfig(value: unknown): VerlConfig | null {
   if (!isTree(value)) return null;
   const isSection = typeof value._target_ === 'string' && isTree(value.multi_turn);
   if (!isSection && !isTree(value.reward) && !SECTIONS.some((key) => key in value)) return null;
-  const tree: Tree = isSection ? { actor_rollout_ref: { rollout: value } } : value;
+  const tree: ConfigTree = isSection ? { actor_rollout_ref: { rollout: value } } : value;
   const settings: Record<string, unknown> = {};
   const unresolved: string[] = [];
   for (const [path, key] of PLACES) {
@@ -108,7 +109,7 @@ export const VERL_ESTIMATORS: readonly string[] = [
   'tir_optimal_token_baseline',
 ];
 
-function unknownEstimator(tree: Tree): string | null {
+function unknownEstimator(tree: ConfigTree): string | null {
   const name = resolve(at(tree, 'algorithm.adv_estimator'), tree);
   const library = at(tree, 'actor_rollout_ref.model.external_lib') ?? at(tree, 'critic.model.external_lib');
   if (typeof name !== 'string' || VERL_ESTIMATORS.includes(name.toLowerCase())) return null;
@@ -122,29 +123,29 @@ const OWN_KEY =
 /** verl writes some limits as a number that means none. */
 const isDefaultOff = (key: string, value: unknown): boolean => key === 'max_model_len' && !(Number(value) > 0);
 
-const at = (tree: Tree, path: string): unknown =>
+const at = (tree: ConfigTree, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isTree(value) ? value[key] : undefined), tree);
 
 /** OmegaConf's references: a path in the file, `oc.select` with a default, `oc.env`. Undefined if it cannot be resolved. */
-function resolve(value: unknown, tree: Tree, depth = 0): unknown {
+function resolve(value: unknown, tree: ConfigTree, depth = 0): unknown {
   if (typeof value !== 'string' || !value.includes('${')) return value;
   const [whole, body] = /^\$\{([^${}]+)\}$/.exec(value) ?? [];
   if (whole === undefined || body === undefined || depth > 8) return undefined;
   const [, resolver, argument] = /^(oc\.\w+):(.*)$/s.exec(body) ?? [];
   const [name = '', fallback] = (argument ?? body).split(',').map((part) => part.trim());
-  const ifMissing = fallback === undefined ? undefined : scalar(fallback);
+  const ifMissing = fallback === undefined ? undefined : yamlScalar(fallback);
   if (resolver === 'oc.env') return process.env[name] ?? ifMissing;
   if (resolver !== undefined && resolver !== 'oc.select') return undefined;
   const found = at(tree, name);
   return found === undefined ? ifMissing : resolve(found, tree, depth + 1);
 }
 
-function scalar(text: string): unknown {
+function yamlScalar(text: string): unknown {
   if (text === 'null') return null;
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text.replace(/^(['"])(.*)\1$/s, '$2');
 }
 
-function ignoredOf(tree: Tree, above: string, known: ReadonlySet<string>): string[] {
+function ignoredOf(tree: ConfigTree, above: string, known: ReadonlySet<string>): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = above === '' ? key : `${above}.${key}`;
     if (known.has(path) || SILENT.has(path) || value === null) return [];

@@ -1,13 +1,13 @@
 import { parse } from 'yaml';
 import { errorMessage } from '../../core/text/thrown.ts';
 
-type Tree = { [key: string]: unknown };
+type OverrideTree = { [key: string]: unknown };
 
 /** `PATH=VALUE` as in verl's launch arguments (Hydra): `+` and `++` may precede the path, `~PATH` removes a key. */
 const OVERRIDE = /^(\+{0,2}|~)([A-Za-z_][\w./@-]*)(?:=(.*))?$/s;
 
 /** A copy of a configuration with the overrides applied in order. @throws Error quoting the override */
-export function withOverrides(tree: Readonly<Tree>, overrides: readonly string[]): Tree {
+export function withOverrides(tree: Readonly<OverrideTree>, overrides: readonly string[]): OverrideTree {
   const changed = structuredClone(tree);
   for (const text of overrides) {
     const [, sign, path, value] = OVERRIDE.exec(text) ?? [];
@@ -18,7 +18,7 @@ export function withOverrides(tree: Readonly<Tree>, overrides: readonly string[]
   return changed;
 }
 
-function assign(tree: Tree, path: readonly string[], value: unknown): void {
+function assign(tree: OverrideTree, path: readonly string[], value: unknown): void {
   const [key = '', ...rest] = path;
   // A name such as __proto__ would change every object.
   if (rest.length === 0) {
@@ -28,7 +28,7 @@ function assign(tree: Tree, path: readonly string[], value: unknown): void {
   }
   const inner: unknown = Object.hasOwn(tree, key) ? tree[key] : undefined;
   const isTree = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-  const next: Tree = isTree ? { ...inner } : {};
+  const next: OverrideTree = isTree ? { ...inner } : {};
   assign(next, rest, value);
   assign(tree, [key], next);
 }

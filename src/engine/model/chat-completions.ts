@@ -116,14 +116,17 @@ function wireSampling(
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
 const isTextOrNone = (value: unknown): boolean => isNone(value) || typeof value === 'string';
-const isCount = (value: unknown): boolean => isNone(value) || typeof value === 'number';
+const isNumberOrNone = (value: unknown): boolean => isNone(value) || typeof value === 'number';
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** The usual form of a piece. */
 function isUsual(value: unknown): value is Chunk {
   if (!isObject(value) || value.error || !Array.isArray(value.choices)) return false;
   const { usage } = value;
-  if (!isNone(usage) && !(isObject(usage) && isCount(usage.prompt_tokens) && isCount(usage.completion_tokens)))
+  if (
+    !isNone(usage) &&
+    !(isObject(usage) && isNumberOrNone(usage.prompt_tokens) && isNumberOrNone(usage.completion_tokens))
+  )
     return false;
   return value.choices.every(
     (choice) =>
@@ -143,7 +146,7 @@ function isUsual(value: unknown): value is Chunk {
 
 const isUsualCall = (call: unknown): boolean =>
   isObject(call) &&
-  isCount(call.index) &&
+  isNumberOrNone(call.index) &&
   isTextOrNone(call.id) &&
   isObject(call.function) &&
   isTextOrNone(call.function.name) &&

@@ -115,7 +115,7 @@ async function postOnce<T>(
         },
       },
     );
-    return turnOf(url, head, whole.bytes(), events, turn, add);
+    return postTurn(url, head, whole.bytes(), events, turn, add);
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     if (error.isFinal) throw new ModelError(`${url}: ${error.message}`, null, 'unreachable');
@@ -126,7 +126,7 @@ async function postOnce<T>(
 }
 
 /** @throws RetryableError for a failure that may be temporary, ModelError for a refusal */
-function turnOf<T>(
+function postTurn<T>(
   url: string,
   { status, headers }: AnswerHead,
   body: Buffer,
@@ -135,7 +135,7 @@ function turnOf<T>(
   add: (data: string) => boolean,
 ): T {
   const text = body.toString('utf8');
-  if (status < 200 || status > 299) throw failure(url, { status, headers }, text);
+  if (status < 200 || status > 299) throw postFailure(url, { status, headers }, text);
   // Bytes that are not UTF-8 were damaged in transit, and would pass as text of the model.
   if (!isUtf8(body)) throw new RetryableError('the answer is not UTF-8');
   if (events !== null) events.end().some(add);
@@ -148,7 +148,7 @@ const REASON_BYTES = 1 << 16;
 /** Too slow, too early, too many. */
 const LATER = new Set([408, 425, 429]);
 
-function failure(url: string, { status, headers }: AnswerHead, text: string): Error {
+function postFailure(url: string, { status, headers }: AnswerHead, text: string): Error {
   const message = refusalText(status, headers.location, text, '--model-url');
   if (LATER.has(status) || status >= 500)
     return new RetryableError(message, status, retryAfterMs(headers['retry-after']));

@@ -12,7 +12,7 @@ type Render = (
 ) => string;
 
 /** The text of conversations of one form: `texts[i]`, then the content of message `turns[i]`, and so on. */
-interface Frame {
+interface TemplateFrame {
   texts: string[];
   turns: number[];
 }
@@ -22,7 +22,7 @@ const KEPT = 2_000_000;
 /** Caches rendering for a template that copies message contents verbatim: each form of a conversation is rendered once. */
 export class TemplateFrames {
   readonly #render: Render;
-  readonly #frames = new RecentTexts<Frame>(KEPT);
+  readonly #frames = new RecentTexts<TemplateFrame>(KEPT);
   /** Placeholder for a message's content; unique. */
   readonly #place = `ROLLOUTVIEWER${randomUUID().replaceAll('-', '')}TURN`;
   readonly #places = new RegExp(`${this.#place}(\\d+)END`);
@@ -35,7 +35,7 @@ export class TemplateFrames {
   render(...[messages, tools, addGenerationPrompt, kwargs]: Parameters<Render>): string | null {
     let key = printJson([tools as JsonObject[], addGenerationPrompt, kwargs]);
     for (const message of messages) {
-      const form = formOf(message);
+      const form = messageForm(message);
       if (form === null) return null;
       key += form;
     }
@@ -48,7 +48,7 @@ export class TemplateFrames {
     return text;
   }
 
-  #frame(...[messages, ...setting]: Parameters<Render>): Frame {
+  #frame(...[messages, ...setting]: Parameters<Render>): TemplateFrame {
     const places = messages.map((message, turn) =>
       message.content === '' ? message : { ...message, content: `${this.#place}${turn}END` },
     );
@@ -61,7 +61,7 @@ export class TemplateFrames {
 }
 
 /** A message without its content; null if it contains more than text. */
-function formOf(message: Message): string | null {
+function messageForm(message: Message): string | null {
   const { role, content, name, tool_call_id } = message;
   if (typeof content !== 'string') return null;
   for (const key in message)

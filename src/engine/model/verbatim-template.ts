@@ -1,7 +1,7 @@
 import type { Template } from '@huggingface/jinja';
 
 /** The parts of a template's syntax tree used here; the library does not export its classes. */
-interface Node {
+interface TemplateNode {
   type: string;
   [key: string]: unknown;
 }
@@ -27,7 +27,7 @@ export function isVerbatim(template: Template): boolean {
     // A name may be used before it is set.
     for (let names = -1; names !== reading.names; ) {
       names = reading.names;
-      reading.block((template.parsed as unknown as Node).body);
+      reading.block((template.parsed as unknown as TemplateNode).body);
     }
     return true;
   } catch (error) {
@@ -45,10 +45,10 @@ class Reading {
   }
 
   block(body: unknown): void {
-    for (const statement of body as Node[]) this.#statement(statement);
+    for (const statement of body as TemplateNode[]) this.#statement(statement);
   }
 
-  #statement(node: Node): void {
+  #statement(node: TemplateNode): void {
     switch (node.type) {
       case 'Comment':
       case 'Break':
@@ -70,17 +70,17 @@ class Reading {
     }
   }
 
-  #for({ loopvar, iterable, body, defaultBlock }: Node): void {
+  #for({ loopvar, iterable, body, defaultBlock }: TemplateNode): void {
     const kind = this.#kind(iterable);
-    const { type, value } = loopvar as Node;
+    const { type, value } = loopvar as TemplateNode;
     if (kind === 'text' || (kind === 'messages' && type !== 'Identifier')) throw new NotVerbatim();
     if (kind === 'messages') this.#messages.add(value as string);
     this.block(body);
     this.block(defaultBlock);
   }
 
-  #set({ assignee, value, body }: Node): void {
-    const { type, value: name } = assignee as Node;
+  #set({ assignee, value, body }: TemplateNode): void {
+    const { type, value: name } = assignee as TemplateNode;
     this.block(body);
     const kind = value === null ? 'text' : this.#kind(value);
     if (kind === 'plain') return;
@@ -91,7 +91,7 @@ class Reading {
   }
 
   #kind(value: unknown): Kind {
-    const node = value as Node;
+    const node = value as TemplateNode;
     switch (node.type) {
       case 'Identifier':
         return this.#messages.has(node.value as string)
@@ -105,18 +105,18 @@ class Reading {
         return 'plain';
       case 'ArrayLiteral':
       case 'TupleLiteral':
-        return this.#plain(...(node.value as Node[]));
+        return this.#plain(...(node.value as TemplateNode[]));
       case 'MemberExpression':
         return this.#member(node);
       case 'BinaryExpression':
         return this.#binary(node);
       case 'UnaryExpression':
-        if ((node.operator as Node).value === 'not') this.#kind(node.argument);
+        if ((node.operator as TemplateNode).value === 'not') this.#kind(node.argument);
         else this.#plain(node.argument);
         return 'plain';
       case 'TestExpression': {
         const kind = this.#kind(node.operand);
-        if (kind !== 'plain' && !KIND_TESTS.has((node.test as Node).value as string)) throw new NotVerbatim();
+        if (kind !== 'plain' && !KIND_TESTS.has((node.test as TemplateNode).value as string)) throw new NotVerbatim();
         return 'plain';
       }
       case 'Ternary':
@@ -130,7 +130,7 @@ class Reading {
         return kind;
       }
       case 'CallExpression':
-        return this.#plain(node.callee, ...(node.args as Node[]));
+        return this.#plain(node.callee, ...(node.args as TemplateNode[]));
       case 'KeywordArgumentExpression':
         return this.#plain(node.value);
       default:
@@ -150,34 +150,34 @@ class Reading {
     return kinds.find((kind) => kind !== 'plain') ?? 'plain';
   }
 
-  #member({ object, property, computed }: Node): Kind {
+  #member({ object, property, computed }: TemplateNode): Kind {
     const kind = this.#kind(object);
-    const { type, value } = property as Node;
+    const { type, value } = property as TemplateNode;
     const key = !computed || type === 'StringLiteral' ? value : null;
     if (kind === 'plain') {
       // A loop can see neighbouring messages.
-      const isLoop = (object as Node).value === 'loop';
+      const isLoop = (object as TemplateNode).value === 'loop';
       if (isLoop && !LOOP_KEYS.has(key as string)) throw new NotVerbatim();
-      if (computed) this.#index(property as Node);
+      if (computed) this.#index(property as TemplateNode);
       return 'plain';
     }
     if (kind === 'text') throw new NotVerbatim();
     if (key === 'content') return 'text';
     if (OTHER_KEYS.has(key as string)) return 'plain';
     if (key !== null && type !== 'IntegerLiteral') throw new NotVerbatim();
-    this.#index(property as Node);
+    this.#index(property as TemplateNode);
     // A name could hold the word "content".
-    if (!isNumberNode(property as Node)) throw new NotVerbatim();
+    if (!isNumberNode(property as TemplateNode)) throw new NotVerbatim();
     return 'messages';
   }
 
-  #index(property: Node): void {
+  #index(property: TemplateNode): void {
     if (property.type !== 'SliceExpression') this.#plain(property);
     else this.#plain(...[property.start, property.stop, property.step].filter((part) => part !== undefined));
   }
 
-  #binary({ operator, left, right }: Node): Kind {
-    const word = (operator as Node).value;
+  #binary({ operator, left, right }: TemplateNode): Kind {
+    const word = (operator as TemplateNode).value;
     if (word === 'and' || word === 'or') return this.#either(left, right);
     if (word !== '+' && word !== '~') return this.#plain(left, right);
     const kind = this.#either(left, right);
@@ -185,10 +185,10 @@ class Reading {
     return kind;
   }
 
-  #filter({ operand, filter }: Node): Kind {
+  #filter({ operand, filter }: TemplateNode): Kind {
     const kind = this.#kind(operand);
-    const { type, value, args } = filter as Node;
-    if (kind === 'plain') return type === 'CallExpression' ? this.#plain(...(args as Node[])) : 'plain';
+    const { type, value, args } = filter as TemplateNode;
+    if (kind === 'plain') return type === 'CallExpression' ? this.#plain(...(args as TemplateNode[])) : 'plain';
     if (kind === 'messages' && type === 'Identifier' && (value === 'length' || value === 'list'))
       return value === 'length' ? 'plain' : 'messages';
     throw new NotVerbatim();
@@ -196,11 +196,11 @@ class Reading {
 }
 
 /** A slice, or a number: `0`, `-1`, `loop.index0 - 1`, `messages | length`. */
-function isNumberNode({ type, argument, operator, left, right, object, filter }: Node): boolean {
+function isNumberNode({ type, argument, operator, left, right, object, filter }: TemplateNode): boolean {
   if (type === 'SliceExpression' || type === 'IntegerLiteral') return true;
-  if (type === 'UnaryExpression') return isNumberNode(argument as Node);
-  if (type === 'MemberExpression') return (object as Node).value === 'loop';
-  if (type === 'FilterExpression') return (filter as Node).value === 'length';
-  const word = type === 'BinaryExpression' && (operator as Node).value;
-  return (word === '+' || word === '-') && isNumberNode(left as Node) && isNumberNode(right as Node);
+  if (type === 'UnaryExpression') return isNumberNode(argument as TemplateNode);
+  if (type === 'MemberExpression') return (object as TemplateNode).value === 'loop';
+  if (type === 'FilterExpression') return (filter as TemplateNode).value === 'length';
+  const word = type === 'BinaryExpression' && (operator as TemplateNode).value;
+  return (word === '+' || word === '-') && isNumberNode(left as TemplateNode) && isNumberNode(right as TemplateNode);
 }

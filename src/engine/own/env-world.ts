@@ -7,7 +7,7 @@ import { RolloutFault } from '../common/faults.ts';
 import { type Message, messageText, textOfLast } from '../common/message.ts';
 import type { UserWord } from '../interactions/interaction.ts';
 import type { World } from '../interactions/world.ts';
-import { callHeld, type Held, type LoadRequest } from '../python/own-host.ts';
+import { callHeld, type HeldObject, type LoadRequest } from '../python/own-host.ts';
 import type { RewardOutput } from '../rewards/reward.ts';
 import type { OwnTarget } from './own-code.ts';
 import type { OwnTool } from './own-tool.ts';
@@ -216,7 +216,7 @@ export async function openOwnEpisode(options: OwnEpisodeOptions, signal?: AbortS
   }
 }
 
-function ownEnv(held: Held, agent: Held | null, drop: () => Promise<void>): DrivenEnv {
+function ownEnv(held: HeldObject, agent: HeldObject | null, drop: () => Promise<void>): DrivenEnv {
   const limit = held.about.max_steps;
   return {
     maxSteps: typeof limit === 'number' ? limit : null,
@@ -245,7 +245,7 @@ function ownEnv(held: Held, agent: Held | null, drop: () => Promise<void>): Driv
   };
 }
 
-function ownAgent(held: Held, env: Held | null): DrivenAgent {
+function ownAgent(held: HeldObject, env: HeldObject | null): DrivenAgent {
   let messages: Message[] = [];
   const take = (answer: JsonValue) => {
     const given = isJsonObject(answer) ? answer.messages : null;

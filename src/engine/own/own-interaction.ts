@@ -3,7 +3,7 @@ import type { Message } from '../common/message.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
 import { CannotLoadError } from '../python/own-error.ts';
-import { callHeld, type Held, type LoadRequest } from '../python/own-host.ts';
+import { callHeld, type HeldObject, type LoadRequest } from '../python/own-host.ts';
 import type { OwnTarget } from './own-code.ts';
 
 /** A user's interaction class of verl's interface (`verl/interactions/base.py`): one object for all rollouts, one instance per rollout. */
@@ -12,7 +12,7 @@ export class OwnInteraction implements Interaction {
   readonly use: OwnUse;
   readonly #own: OwnTarget;
   readonly #request: LoadRequest;
-  readonly #instances = new Map<string, { held: Held; id: string }>();
+  readonly #instances = new Map<string, { held: HeldObject; id: string }>();
 
   constructor(own: OwnTarget, name: string, config: JsonObject, from: string) {
     this.name = name;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import { CannotLoadError, OwnCodeError } from '../python/own-error.ts';
-import { callHeld, type Held, type LoadRequest } from '../python/own-host.ts';
+import { callHeld, type HeldObject, type LoadRequest } from '../python/own-host.ts';
 import { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult, ToolRun } from '../tools/tool.ts';
 import type { OwnTarget } from './own-code.ts';
@@ -17,7 +17,7 @@ export interface OwnToolSetup {
 }
 
 interface Instance {
-  held: Held;
+  held: HeldObject;
   /** The tool's id for it. */
   id: string;
   /** One of its calls ended the process. */
@@ -49,7 +49,7 @@ export class OwnTool implements Tool {
   }
 
   /** The object that environments are created with. */
-  held(signal?: AbortSignal): Promise<Held> {
+  held(signal?: AbortSignal): Promise<HeldObject> {
     return this.#own.host.shared(this.#request, signal);
   }
 

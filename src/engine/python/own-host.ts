@@ -8,7 +8,7 @@ export interface LoadRequest extends JsonObject {
 }
 
 /** An object in a process. */
-export interface Held {
+export interface HeldObject {
   process: OwnProcess;
   /** Its name there. */
   key: string;
@@ -22,7 +22,7 @@ export interface Held {
 export class OwnHost {
   readonly #open: OpenProcess;
   #current: OwnProcess | null = null;
-  readonly #loaded = new WeakMap<OwnProcess, Map<string, Promise<Held>>>();
+  readonly #loaded = new WeakMap<OwnProcess, Map<string, Promise<HeldObject>>>();
   readonly #held = new Map<OwnProcess, number>();
   #nextKey = 1;
   #isClosed = false;
@@ -32,9 +32,9 @@ export class OwnHost {
   }
 
   /** The object shared by all callers with the same request. @throws CannotLoadError */
-  shared(request: LoadRequest, signal?: AbortSignal): Promise<Held> {
+  shared(request: LoadRequest, signal?: AbortSignal): Promise<HeldObject> {
     const process = this.process();
-    const loaded = this.#loaded.get(process) ?? new Map<string, Promise<Held>>();
+    const loaded = this.#loaded.get(process) ?? new Map<string, Promise<HeldObject>>();
     this.#loaded.set(process, loaded);
     const name = JSON.stringify(request);
     const known = loaded.get(name);
@@ -47,7 +47,7 @@ export class OwnHost {
   }
 
   /** A private object, in the process of `beside` if given. */
-  own(request: LoadRequest, signal?: AbortSignal, beside?: OwnProcess): Promise<Held> {
+  own(request: LoadRequest, signal?: AbortSignal, beside?: OwnProcess): Promise<HeldObject> {
     return this.#load(beside ?? this.process(), request, signal);
   }
 
@@ -81,7 +81,7 @@ export class OwnHost {
     this.#held.clear();
   }
 
-  async #load(process: OwnProcess, request: LoadRequest, signal: AbortSignal | undefined): Promise<Held> {
+  async #load(process: OwnProcess, request: LoadRequest, signal: AbortSignal | undefined): Promise<HeldObject> {
     const key = `${request.kind}-${this.#nextKey++}`;
     const about = await process.request({ ...request, op: 'load', as: key }, signal);
     return { process, key, about: about as JsonObject };
@@ -108,7 +108,7 @@ async function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 /** Calls a method of the adapter around the user's object. */
 export const callHeld = (
-  { process, key }: Pick<Held, 'process' | 'key'>,
+  { process, key }: Pick<HeldObject, 'process' | 'key'>,
   method: string,
   args: readonly JsonValue[],
   signal?: AbortSignal,

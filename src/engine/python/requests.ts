@@ -4,7 +4,7 @@ import { CannotLoadError, OwnCodeError } from './own-error.ts';
 /** ms for a cancelled call to acknowledge; after that, nothing else may run in the process either. */
 const GRACE = 1000;
 
-interface Waiting {
+interface WaitingRequest {
   resolve: (value: JsonValue) => void;
   reject: (error: Error) => void;
   /** Its time is over, with this message: it was asked to end, and it is not yet clear whose fault it was. Null while it has time. */
@@ -19,7 +19,7 @@ export interface Blocked {
 
 /** The requests of one process: matches answers to requests, and handles abandoned calls. */
 export class Requests {
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingRequest>();
   readonly #send: (body: JsonObject) => void;
   readonly #kill: () => void;
   #next = 1;
@@ -50,7 +50,7 @@ export class Requests {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { resolve, reject, left: null };
+      const waiting: WaitingRequest = { resolve, reject, left: null };
       this.#waiting.set(id, waiting);
       if (signal !== undefined) {
         const leave = () => this.#leave(id, signal.reason);

@@ -21,11 +21,11 @@ export interface TreeMessage {
  * (null for '', no refusal, no reasoning, cache marks), so those are ignored.
  */
 export function messageKey(message: JsonObject): string {
-  const parts = [String(message.role), text(message.content).trim(), calls(message), results(message)];
+  const parts = [String(message.role), contentText(message.content).trim(), calls(message), results(message)];
   return createHash('sha256').update(printJson(parts)).digest('hex').slice(0, 24);
 }
 
-function text(content: JsonValue | undefined): string {
+function contentText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return jsonObjects(content)
     .filter(
@@ -60,7 +60,7 @@ function results(message: JsonObject): JsonValue[] {
   const own = typeof message.tool_call_id === 'string' ? [message.tool_call_id] : [];
   const blocks = jsonObjects(message.content)
     .filter(({ type }) => type === 'tool_result')
-    .map(({ tool_use_id, content }) => [tool_use_id ?? null, text(content)]);
+    .map(({ tool_use_id, content }) => [tool_use_id ?? null, contentText(content)]);
   return [...own, ...blocks];
 }
 

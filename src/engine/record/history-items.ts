@@ -77,7 +77,7 @@ export const itemText = ({ role, text, calls }: HistoryItem): string =>
 
 /** One key for all histories that are equal under the rules. */
 export const historyKey = (items: readonly HistoryItem[], rules: HistoryRules): string =>
-  keysOf(items, rules).join('\0');
+  itemKeys(items, rules).join('\0');
 
 /** The place of the first difference; null if they are equal. */
 export function differenceAt(
@@ -85,12 +85,12 @@ export function differenceAt(
   fresh: readonly HistoryItem[],
   rules: HistoryRules,
 ): number | null {
-  const [one, two] = [keysOf(recorded, rules), keysOf(fresh, rules)];
+  const [one, two] = [itemKeys(recorded, rules), itemKeys(fresh, rules)];
   for (let at = 0; at < Math.max(one.length, two.length); at++) if (one[at] !== two[at]) return at;
   return null;
 }
 
-function keysOf(items: readonly HistoryItem[], rules: HistoryRules): string[] {
+function itemKeys(items: readonly HistoryItem[], rules: HistoryRules): string[] {
   const keys = items.map((item) => itemKey(item, rules));
   if (!rules.has('tool-order')) return keys;
   // Results of one reply may come in any order.

@@ -113,7 +113,7 @@ export class RecordingProxy {
     }
     const { name, path } = addressed(url.slice(prefix.length));
     const rollout = name ?? headerText(request.headers[NAME_HEADER]);
-    const body = await bodyOf(request);
+    const body = await requestBody(request);
     if (rollout !== null && path === '/reward' && request.method === 'POST') {
       this.#reward(rollout, body, response);
       return;
@@ -338,7 +338,7 @@ const answerHeaders = (answer: IncomingMessage): Record<string, string | string[
     ),
   );
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function requestBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);

@@ -29,21 +29,21 @@ export interface Renderer {
 export const plainRenderer: Renderer = {
   prompt(messages) {
     return {
-      pieces: [...plainPieces(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)],
+      pieces: [...plainPieces(messages, 0, ''), ...headerPieces('assistant', messages.length, messages.length > 0)],
       ids: null,
     };
   },
   continuation(messages, firstTurn, _lastId, next) {
     const pieces = plainPieces(messages, firstTurn, '\n');
     return {
-      pieces: next ? [...pieces, ...header('assistant', firstTurn + messages.length, true)] : pieces,
+      pieces: next ? [...pieces, ...headerPieces('assistant', firstTurn + messages.length, true)] : pieces,
       ids: null,
     };
   },
   assistantText,
 };
 
-const header = (role: string, turn: number, after: boolean): RenderedPiece[] => [
+const headerPieces = (role: string, turn: number, after: boolean): RenderedPiece[] => [
   { turn, kind: 'marker', text: `${after ? '\n' : ''}${role}\n` },
 ];
 

@@ -26,7 +26,7 @@ export interface ToolGrammar {
 const cutting = (grammar: CallGrammar, name: string): ToolGrammar => ({
   name,
   read(text, schemas) {
-    const found = grammar.read(text, typesOf(schemas)).filter((call) => !isUnclosed(call));
+    const found = grammar.read(text, schemaTypes(schemas)).filter((call) => !isUnclosed(call));
     const content: string[] = [];
     let at = 0;
     for (const { start, end } of found) {
@@ -52,7 +52,7 @@ const cutting = (grammar: CallGrammar, name: string): ToolGrammar => ({
 });
 
 /** In verl's XML forms a value has the type given by its schema. */
-const typesOf =
+const schemaTypes =
   (schemas: readonly JsonObject[]): TypeOf =>
   (tool, parameter) => {
     const own = schemas.find(({ function: fn }) => isJsonObject(fn) && fn.name === tool)?.function;

@@ -29,7 +29,7 @@ export async function runCalls(
     run.map(async (call, position) => {
       call.started = turn.now();
       const isOver = limit !== null && position >= limit;
-      if (isOver) refuse(call, `only the first ${limit} calls of a turn are run`, rules);
+      if (isOver) refuseCall(call, `only the first ${limit} calls of a turn are run`, rules);
       const isRefused = isOver || (await execute(call, written[position]?.function.arguments ?? '', turn, signal));
       turn.onResult(call);
       return isRefused;
@@ -38,10 +38,10 @@ export async function runCalls(
   signal.throwIfAborted();
   const textOf = ({ result }: CallRecord, isWhole: boolean) =>
     isWhole ? (result ?? '') : shownText(result ?? '', limits, rules);
-  return { run, answers: run.map((call, at) => answerOf(call, textOf(call, refused[at]! && !rules.cutsErrors))) };
+  return { run, answers: run.map((call, at) => toolAnswer(call, textOf(call, refused[at]! && !rules.cutsErrors))) };
 }
 
-function refuse(call: CallRecord, error: string, rules: LoopRules): void {
+function refuseCall(call: CallRecord, error: string, rules: LoopRules): void {
   call.error = error;
   call.fault = 'model';
   call.result = failedCallText(rules, call.name, error);
@@ -76,7 +76,7 @@ async function execute(
   }
 }
 
-function answerOf({ id, name, images }: CallRecord, text: string): Message {
+function toolAnswer({ id, name, images }: CallRecord, text: string): Message {
   const content = images?.length
     ? [...images.map(({ url }) => ({ type: 'image_url', image_url: { url } })), { type: 'text', text }]
     : text;

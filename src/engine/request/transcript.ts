@@ -179,7 +179,7 @@ export class Transcript {
     for (const segment of this.#response) {
       if (left <= 0) break;
       const { length } = segment.ids ?? [];
-      kept.push(length <= left ? segment : cut(segment, left, decode));
+      kept.push(length <= left ? segment : cutSegment(segment, left, decode));
       left -= length;
     }
     this.#response = kept;
@@ -192,7 +192,7 @@ function append(to: number[], numbers: readonly number[]): void {
   for (let at = 0; at < numbers.length; at++) to.push(numbers[at]!);
 }
 
-function cut(segment: Segment, count: number, decode: (ids: number[]) => string): Segment {
+function cutSegment(segment: Segment, count: number, decode: (ids: number[]) => string): Segment {
   const ids = (segment.ids ?? []).slice(0, count);
   let length = decode(ids).length;
   const pieces: RenderedPiece[] = [];

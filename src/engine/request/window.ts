@@ -4,7 +4,7 @@ export interface WindowRefusal {
   prompt: number | null;
 }
 
-const number = (text: string | undefined): number | null =>
+const parsedNumber = (text: string | undefined): number | null =>
   text === undefined ? null : Number(text.replaceAll(/[,_]/g, ''));
 
 /**
@@ -15,7 +15,7 @@ export function readRefusal(text: string, asked: number | null): WindowRefusal {
   const found = (...patterns: RegExp[]): number | null => {
     for (const pattern of patterns) {
       const [, digits] = pattern.exec(text) ?? [];
-      if (digits !== undefined) return number(digits);
+      if (digits !== undefined) return parsedNumber(digits);
     }
     return null;
   };

@@ -26,7 +26,7 @@ export async function serveCorpus(
   { host = '127.0.0.1', port = 0, topk = DEFAULT_TOPK }: { host?: string; port?: number; topk?: number } = {},
 ): Promise<RetrievalServer> {
   const server = createServer((request, response) => {
-    void answer(corpus, topk, request)
+    void answerRequest(corpus, topk, request)
       .catch((error: Error) => ({ status: 500, body: { detail: error.message } as object }))
       .then(({ status, body }) => send(response, status, body));
   });
@@ -35,10 +35,13 @@ export async function serveCorpus(
     server.listen(port, host, resolve);
   });
   const { port: taken } = server.address() as AddressInfo;
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/retrieve`, close: () => closed(server) };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/retrieve`,
+    close: () => serverClosed(server),
+  };
 }
 
-async function answer(
+async function answerRequest(
   corpus: Corpus,
   topk: number,
   request: IncomingMessage,
@@ -72,7 +75,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-const closed = (server: Server): Promise<void> =>
+const serverClosed = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

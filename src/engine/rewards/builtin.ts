@@ -96,11 +96,11 @@ const exactMatch: RewardFn = ({ ground_truth: truth = '' }, action) => {
   return { reward: score, metadata: { exact_match: score } };
 };
 
-type Judged = (action: string, truth: string, zero?: Zero) => { score: number | null; pred: string };
+type BuiltinReward = (action: string, truth: string, zero?: Zero) => { score: number | null; pred: string };
 
 /** Two of verl's scores ask sympy if neither texts nor values decide. @param python an interpreter that may have it */
 const orSympy =
-  (judge: Judged, python: string | undefined): RewardFn =>
+  (judge: BuiltinReward, python: string | undefined): RewardFn =>
   async (task, action, signal) => {
     const wanted = truthOf(task);
     const truth = judge === primeMathScore ? truthText(wanted) : wanted;

@@ -121,8 +121,8 @@ export function httpReward({ url, timeout = 300, keys }: HttpRewardOptions): Rew
 function saysReward(body: JsonValue): boolean {
   if (!isJsonObject(body)) return false;
   const { reward, f2p_total } = body;
-  if (reward === undefined) return isCount(f2p_total);
-  return isCount(reward) || typeof reward === 'boolean' || (typeof reward === 'string' && reward.trim() !== '');
+  if (reward === undefined) return isAnyNumber(f2p_total);
+  return isAnyNumber(reward) || typeof reward === 'boolean' || (typeof reward === 'string' && reward.trim() !== '');
 }
 
-const isCount = (value: JsonValue | undefined): boolean => typeof value === 'number' || typeof value === 'bigint';
+const isAnyNumber = (value: JsonValue | undefined): boolean => typeof value === 'number' || typeof value === 'bigint';

@@ -41,14 +41,14 @@ export const CODE_INTERPRETER_SCHEMA: OpenAIFunctionToolSchema = {
 /** The share of a short time limit that the program gets; the rest is for transferring the answer. */
 const ANSWERS_WITHIN = 0.8;
 
-interface State {
+interface InterpreterState {
   groundTruth: JsonValue;
   /** verl returns this list as the reward, and never adds to it. */
   reward: JsonValue[];
 }
 
 /** Runs the model's code on a SandboxFusion server. Every instance of the process shares one rate limit, unless it is switched off. */
-export class CodeInterpreterTool extends StatefulTool<State> {
+export class CodeInterpreterTool extends StatefulTool<InterpreterState> {
   readonly silence = 'sandbox_fault';
   readonly #config: Config;
   readonly #run: Run;
@@ -70,12 +70,12 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     return given;
   }
 
-  protected start(kwargs: JsonObject): State {
+  protected start(kwargs: JsonObject): InterpreterState {
     return { groundTruth: kwargs.ground_truth ?? null, reward: [] };
   }
 
   protected async run(
-    _state: State,
+    _state: InterpreterState,
     parameters: JsonObject,
     _kwargs: JsonObject,
     { signal, clock, seconds: limit = Number.POSITIVE_INFINITY }: ToolRun,
@@ -137,7 +137,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     }
   }
 
-  protected override reward(state: State): JsonValue {
+  protected override reward(state: InterpreterState): JsonValue {
     return state.reward;
   }
 }

@@ -61,7 +61,7 @@ class McpTool extends StatefulTool<null> {
         signal,
         timeout,
       });
-      const { text, images } = contentOf(answer.content as JsonValue);
+      const { text, images } = answerContent(answer.content as JsonValue);
       const failed = answer.isError === true;
       return {
         response: {
@@ -91,7 +91,7 @@ class McpTool extends StatefulTool<null> {
 }
 
 /** verl joins the texts with a space. */
-function contentOf(content: JsonValue): { text: string; images: Picture[] } {
+function answerContent(content: JsonValue): { text: string; images: Picture[] } {
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const images = parts
     .filter(({ type, data }) => type === 'image' && typeof data === 'string')

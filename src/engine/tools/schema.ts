@@ -45,7 +45,7 @@ export const OpenAIFunctionToolSchema = z
   );
 export type OpenAIFunctionToolSchema = z.infer<typeof OpenAIFunctionToolSchema>;
 
-const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>
+const schemaEntries = (value: JsonValue | undefined): [string, JsonValue][] =>
   isJsonObject(value) ? Object.entries(value).filter((entry): entry is [string, JsonValue] => entry[1] !== null) : [];
 
 /** The keys that are present and not null, in the order of `names`. */
@@ -64,7 +64,7 @@ export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonO
   const parameters = fn.parameters;
   const shown: JsonObject = picked(fn, ['name', 'description']);
   if (isJsonObject(parameters)) {
-    const properties = entriesOf(parameters.properties).map(([name, property]) => [
+    const properties = schemaEntries(parameters.properties).map(([name, property]) => [
       name,
       isJsonObject(property) ? picked(property, ['type', 'description', 'enum']) : property,
     ]);
@@ -100,7 +100,7 @@ function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    entriesOf(value).map(([key, inner]) => [key, key === 'enum' ? inner : withoutNulls(inner)]),
+    schemaEntries(value).map(([key, inner]) => [key, key === 'enum' ? inner : withoutNulls(inner)]),
   );
 }
 

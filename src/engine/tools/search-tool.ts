@@ -100,7 +100,7 @@ export class SearchTool extends StatefulTool<SearchState> {
           signal,
           timeoutMs: timeout * 1000,
         });
-        if (status >= 200 && status < 300) return resultOf(jsonAnswer(status, text), url);
+        if (status >= 200 && status < 300) return searchResults(jsonAnswer(status, text), url);
         problem = refusalText(status, headers.location, text, 'retrieval_service_url');
         if (!BUSY.has(status)) throw new ConnectionError(`${url}: ${problem}`);
       } catch (error) {
@@ -122,7 +122,7 @@ export class SearchTool extends StatefulTool<SearchState> {
 }
 
 /** @throws ConnectionError: an answer without a list of results is not the same as a search without hits */
-function resultOf(answer: JsonValue, url: string): JsonValue[] {
+function searchResults(answer: JsonValue, url: string): JsonValue[] {
   if (isJsonObject(answer) && Array.isArray(answer.result)) return answer.result;
   const shown = printJson(answer).slice(0, 200);
   throw new ConnectionError(`${url}: the answer has no list 'result', as a retrieval server's has: ${shown}`);

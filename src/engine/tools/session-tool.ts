@@ -26,7 +26,7 @@ const SessionConfig = z.looseObject({
   session_url: z.string().min(1, 'session_url is not set'),
 });
 
-interface State {
+interface SessionState {
   sid: string;
   isEnded: boolean;
 }
@@ -35,7 +35,7 @@ interface State {
  * verl's external environment as a tool: `create_kwargs.instance_hash` (or `instance_id`) starts a session, each call is an action, and
  * the session's reward is the tool's. The protocol requires postprocess before compute_reward, and only once.
  */
-export class SessionTool extends StatefulTool<State> {
+export class SessionTool extends StatefulTool<SessionState> {
   readonly #client: SessionClient;
 
   constructor(config: unknown, schema: OpenAIFunctionToolSchema = SESSION_SCHEMA) {
@@ -43,7 +43,7 @@ export class SessionTool extends StatefulTool<State> {
     this.#client = new SessionClient({ endpoint: SessionConfig.parse(config ?? {}).session_url });
   }
 
-  protected async start(kwargs: JsonObject, { signal }: ToolRun): Promise<State> {
+  protected async start(kwargs: JsonObject, { signal }: ToolRun): Promise<SessionState> {
     const given = kwargs.instance_hash ?? kwargs.instance_id;
     const hash = instanceIdOf(given);
     if (hash === null) {
@@ -54,7 +54,7 @@ export class SessionTool extends StatefulTool<State> {
   }
 
   protected async run(
-    state: State,
+    state: SessionState,
     { content = '' }: JsonObject,
     _kwargs: JsonObject,
     { signal }: ToolRun,
@@ -72,7 +72,7 @@ export class SessionTool extends StatefulTool<State> {
     return this.stateOf(instanceId)?.sid ?? null;
   }
 
-  protected override async reward(state: State, _kwargs: JsonObject, { signal }: ToolRun): Promise<JsonValue> {
+  protected override async reward(state: SessionState, _kwargs: JsonObject, { signal }: ToolRun): Promise<JsonValue> {
     await this.#end(state, signal);
     const { reward, error } = await this.#client.computeReward(state.sid, signal);
     if (error) throw error;
@@ -80,11 +80,11 @@ export class SessionTool extends StatefulTool<State> {
   }
 
   /** An interrupted rollout leaves its session to be ended here. */
-  protected override async end(state: State): Promise<void> {
+  protected override async end(state: SessionState): Promise<void> {
     await this.#end(state, undefined);
   }
 
-  async #end(state: State, signal: AbortSignal | undefined): Promise<void> {
+  async #end(state: SessionState, signal: AbortSignal | undefined): Promise<void> {
     if (state.isEnded) return;
     state.isEnded = true;
     await this.#client.postprocess(state.sid, signal);

@@ -36,7 +36,7 @@ export function zoomBox([x1, y1, x2, y2]: Box, { width, height }: Size): Box | n
   const box: Box = [Math.max(0, x1), Math.max(0, y1), Math.min(width, x2), Math.min(height, y2)];
   if (!isBox(box)) return null;
   const isShort = Math.min(box[2] - box[0], box[3] - box[1]) < SHORTEST;
-  const own = isShort ? grown(box, { width, height }) : box;
+  const own = isShort ? grownBox(box, { width, height }) : box;
   if (!isBox(own)) return null;
   const [left, top, right, bottom] = own.map(Math.floor) as Box;
   if (right - left < SHORTEST || bottom - top < SHORTEST) return null;
@@ -49,18 +49,18 @@ function isBox([left, top, right, bottom]: Box): boolean {
   return Math.max(wide, high) / Math.min(wide, high) <= 100;
 }
 
-function grown([left, top, right, bottom]: Box, { width, height }: Size): Box {
+function grownBox([left, top, right, bottom]: Box, { width, height }: Size): Box {
   const by = SHORTEST / Math.min(right - left, bottom - top);
   let [wide, high] = [(right - left) * by, (bottom - top) * by];
   if (wide > width) [wide, high] = [width, (high * width) / wide];
   if (high > height) [wide, high] = [(wide * height) / high, height];
-  const x = placed((left + right) / 2, wide, width);
-  const y = placed((top + bottom) / 2, high, height);
+  const x = placedSide((left + right) / 2, wide, width);
+  const y = placedSide((top + bottom) / 2, high, height);
   return [Math.floor(x), Math.floor(y), Math.ceil(x + wide), Math.ceil(y + high)];
 }
 
 /** The start of a stretch around `centre`, shifted into the picture. */
-function placed(centre: number, length: number, side: number): number {
+function placedSide(centre: number, length: number, side: number): number {
   const start = Math.max(0, centre - length / 2);
   return start + length > side ? side - length : start;
 }

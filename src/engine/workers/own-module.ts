@@ -22,7 +22,7 @@ interface Request {
   call?: number;
 }
 
-type Own = Record<string, unknown>;
+type OwnValues = Record<string, unknown>;
 type Method = (...args: unknown[]) => unknown;
 
 class Wrong extends Error {}
@@ -30,14 +30,14 @@ class CannotLoad extends Error {}
 
 const objects = new Map<
   string,
-  { own: Own; kind: string; file: string; attribute: string; last: { action?: unknown } }
+  { own: OwnValues; kind: string; file: string; attribute: string; last: { action?: unknown } }
 >();
 const cancelled = new Map<number, () => void>();
 
 const camelOf = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Accepts both spellings: `calcReward` and `calc_reward`. */
-function methodOf(own: Own, name: string): Method | null {
+function methodOf(own: OwnValues, name: string): Method | null {
   const camel = camelOf(name);
   for (const key of [name, camel, camel.replace(/Openai/, 'OpenAI').replace('openai', 'OpenAI')]) {
     const found = own[key];
@@ -66,12 +66,12 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
     objects.set(as, { own: { score: found, kwargs }, kind, file, attribute, last: {} });
     return {};
   }
-  let own: Own;
+  let own: OwnValues;
   try {
-    const Class = found as new (...args: unknown[]) => Own;
+    const Class = found as new (...args: unknown[]) => OwnValues;
     const fromDict = (found as Record<string, unknown>).fromDict ?? (found as Record<string, unknown>).from_dict;
-    if (typeof found !== 'function') own = found as Own;
-    else if (kind === 'env' && typeof fromDict === 'function') own = fromDict.call(found, task) as Own;
+    if (typeof found !== 'function') own = found as OwnValues;
+    else if (kind === 'env' && typeof fromDict === 'function') own = fromDict.call(found, task) as OwnValues;
     else own = kind === 'tool' ? new Class(config ?? {}, schema ?? null) : new Class(kind === 'env' ? task : config);
   } catch (error) {
     throw new CannotLoad(`${file}: ${attribute}: ${errorMessage(error)}`);
@@ -262,7 +262,7 @@ function traceOf(error: Error): string {
   return [`${error.name}: ${error.message}`, ...frames].join('\n');
 }
 
-async function answer(request: Request): Promise<void> {
+async function answerParent(request: Request): Promise<void> {
   const { id, op } = request;
   try {
     const work = op === 'load' ? load(request) : op === 'call' ? call(request) : Promise.resolve(null);
@@ -294,6 +294,6 @@ async function answer(request: Request): Promise<void> {
 
 parentPort?.on('message', (request: Request) => {
   if (request.op === 'cancel') cancelled.get(request.call ?? -1)?.();
-  else void answer(request);
+  else void answerParent(request);
 });
 process.on('unhandledRejection', (error) => console.error(error));

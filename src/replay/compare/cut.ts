@@ -18,20 +18,20 @@ const TRIMMED = 2;
 /** Every way to read a result as truncated, the likeliest first. A program may print the mark itself, so none is certain. */
 export function possibleCuts(recorded: string): Cut[] {
   const cuts: Cut[] = [];
-  if (recorded.startsWith(START)) cuts.push(cut('start', '', recorded.slice(START.length)));
+  if (recorded.startsWith(START)) cuts.push(cutAt('start', '', recorded.slice(START.length)));
   const middles: { cut: Cut; odds: number }[] = [];
   for (let at = recorded.indexOf(MIDDLE); at !== -1; at = recorded.indexOf(MIDDLE, at + 1)) {
     const [head, tail] = [recorded.slice(0, at), recorded.slice(at + MIDDLE.length)];
     const odds = Math.abs(lengthOf(head) - lengthOf(tail));
-    if (odds <= TRIMMED) middles.push({ cut: cut('middle', head, tail), odds });
+    if (odds <= TRIMMED) middles.push({ cut: cutAt('middle', head, tail), odds });
   }
   cuts.push(...middles.sort((a, b) => a.odds - b.odds).map((one) => one.cut));
   const end = recorded.trimEnd();
-  if (end.endsWith(MARK)) cuts.push(cut('end', end.slice(0, -MARK.length), ''));
+  if (end.endsWith(MARK)) cuts.push(cutAt('end', end.slice(0, -MARK.length), ''));
   return cuts.filter(({ shown }) => shown > 0);
 }
 
-const cut = (missing: Cut['missing'], head: string, tail: string): Cut => ({
+const cutAt = (missing: Cut['missing'], head: string, tail: string): Cut => ({
   missing,
   head,
   tail,

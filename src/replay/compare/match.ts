@@ -58,7 +58,7 @@ function matchHead(texts: string[], fresh: OutputLine[], context: MatchContext, 
   const next = others[shown.length]?.index ?? fresh.length - 1;
   for (let i = reached + 1; i <= next; i++) {
     const found = matchLine(partial, fresh[i]!, 'prefix', context);
-    if (found !== null) return take(likeness, found) && i;
+    if (found !== null) return takeLikeness(likeness, found) && i;
   }
   if (!drops || !isInTraceback(fresh, reached, next)) return null;
   const start = partial.trimStart();
@@ -99,7 +99,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
   if (texts.length === 1) {
     const last = end.at(-1);
     const found = last === undefined ? null : matchLine(texts[0]!, last, 'suffix', context);
-    return found === null ? null : take(likeness, found) && last!.index;
+    return found === null ? null : takeLikeness(likeness, found) && last!.index;
   }
   const partial = texts[0] ?? '';
   const whole = readLines(texts.slice(1), true);
@@ -112,7 +112,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
   if (partial === '') return reached;
   for (let i = reached - 1; i >= previous; i--) {
     const found = matchLine(partial, fresh[i]!, 'suffix', context);
-    if (found !== null) return take(likeness, found) && i;
+    if (found !== null) return takeLikeness(likeness, found) && i;
   }
   if (!drops || !isInTraceback(fresh, previous - 1, reached)) return null;
   const words = partial.trim();
@@ -153,11 +153,11 @@ function matchAll(
     const other = b[i]!;
     if (line.text === other.text) return true;
     const found = matchLine(line.text, other, 'whole', context, line);
-    return found !== null && take(likeness, found);
+    return found !== null && takeLikeness(likeness, found);
   });
 }
 
-function take(likeness: Likeness, { rules, loose }: Likeness): true {
+function takeLikeness(likeness: Likeness, { rules, loose }: Likeness): true {
   for (const rule of rules) likeness.rules.add(rule);
   likeness.loose += loose;
   return true;

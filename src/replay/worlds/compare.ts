@@ -41,7 +41,7 @@ const ASKS_CLOCK =
   /\bdate\b|\btime\b|\bls\b|\bstat\b|\buptime\b|\bgit\b|strftime|datetime|perf_counter|monotonic|\bwho\b|\blast\b|\bfind\b|-printf|\btar\b|\bunzip\b|http\.server|\.log\b|%T|%y|mtime/;
 
 /** A timestamp from this run is close to the time of the run. */
-function isNear(token: string, now: number): boolean {
+function isNearNow(token: string, now: number): boolean {
   const text = token
     .replace(/\b(?:UTC|GMT)\b/, '')
     .replace(/(\d\d)\/(\w{3})\/(\d{4})[: ]/, '$1 $2 $3 ')
@@ -70,7 +70,7 @@ const RULES: readonly TokenRule[] = [
     token: `${DAY} ${MONTH} +\\d{1,2} \\d\\d:\\d\\d:\\d\\d (?:(?:[A-Z]{3,4} )?\\d{4}(?: [+-]\\d{4})?)`,
     applies: always,
     isFresh: (token, now) =>
-      isNear(
+      isNearNow(
         token
           .replace(/^\w{3} /, '')
           .replace(/^(\w{3}) +(\d+) (\S+) (?:[A-Z]{3,4} )?(\d{4})(?: [+-]\d{4})?$/, '$1 $2 $4 $3'),
@@ -81,10 +81,10 @@ const RULES: readonly TokenRule[] = [
     name: 'times',
     token: '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?(?: ?[+-]\\d\\d:?\\d\\d|Z)?',
     applies: always,
-    isFresh: (token, now) => isNear(token.replace(/ ([+-]\d\d)(\d\d)$/, '$1:$2'), now),
+    isFresh: (token, now) => isNearNow(token.replace(/ ([+-]\d\d)(\d\d)$/, '$1:$2'), now),
   },
-  { name: 'times', token: `\\d\\d/${MONTH}/\\d{4}[: ]\\d\\d:\\d\\d:\\d\\d`, applies: always, isFresh: isNear },
-  { name: 'times', token: `${MONTH} +\\d{1,2} \\d\\d:\\d\\d(?!:)`, applies: always, isFresh: isNear },
+  { name: 'times', token: `\\d\\d/${MONTH}/\\d{4}[: ]\\d\\d:\\d\\d:\\d\\d`, applies: always, isFresh: isNearNow },
+  { name: 'times', token: `${MONTH} +\\d{1,2} \\d\\d:\\d\\d(?!:)`, applies: always, isFresh: isNearNow },
   {
     name: 'times',
     token: '\\b1[5-9]\\d{8}(?:\\.\\d+)?\\b',
@@ -101,7 +101,7 @@ const RULES: readonly TokenRule[] = [
     name: 'times',
     token: '\\b\\d{4}-\\d\\d-\\d\\d\\b',
     applies: (command) => ASKS_CLOCK.test(command),
-    isFresh: isNear,
+    isFresh: isNearNow,
   },
   {
     name: 'times',

@@ -22,9 +22,9 @@ const toolState = z.object({
   open: z.string().nullable(),
 });
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const failed = (text: string): ToolAnswer => ({ text, ok: false, shows: null });
+const failedAnswer = (text: string): ToolAnswer => ({ text, ok: false, shows: null });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Commands of SWE-agent's windows; its searches are not among them. */
@@ -116,20 +116,20 @@ export class FileTools {
 
   async #claudeRead(path: string, offset: number | null, limit: number | null): Promise<ToolAnswer> {
     const text = await this.#text(path);
-    if (text === null) return failed('File does not exist.');
-    this.#read.set(path, hashOf(text));
+    if (text === null) return failedAnswer('File does not exist.');
+    this.#read.set(path, sha256Of(text));
     const from = offset ?? 1;
     const to = limit === null ? null : from + limit - 1;
-    return { text: numbered(text, from, to, '→'), ok: true, shows: { path, text, from, to } };
+    return { text: numberedLines(text, from, to, '→'), ok: true, shows: { path, text, from, to } };
   }
 
   async #claudeWrite(path: string, content: string): Promise<ToolAnswer> {
     const before = await this.#text(path);
     const refusal = before === null ? null : this.#unread(path, before);
-    if (refusal !== null) return failed(refusal);
+    if (refusal !== null) return failedAnswer(refusal);
     const problem = await this.#put(path, content);
-    if (problem !== null) return failed(problem);
-    this.#read.set(path, hashOf(content));
+    if (problem !== null) return failedAnswer(problem);
+    this.#read.set(path, sha256Of(content));
     const text = before === null ? `File created successfully at: ${path}` : `The file ${path} has been updated.`;
     return { text, ok: true, shows: { path, text: content, from: 1, to: null } };
   }
@@ -138,38 +138,39 @@ export class FileTools {
     const seen = this.#read.get(path);
     if (seen === undefined)
       return '<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>';
-    return seen === hashOf(now)
+    return seen === sha256Of(now)
       ? null
       : '<tool_use_error>File has been modified since read, either by the user or by a linter. Read it again before attempting to write it.</tool_use_error>';
   }
 
   async #claudeEdit(path: string, edits: readonly { old: string; new: string; all: boolean }[]): Promise<ToolAnswer> {
     const before = await this.#text(path);
-    if (before === null && edits[0]?.old !== '') return failed('<tool_use_error>File does not exist.</tool_use_error>');
+    if (before === null && edits[0]?.old !== '')
+      return failedAnswer('<tool_use_error>File does not exist.</tool_use_error>');
     if (before !== null) {
       const refusal = this.#unread(path, before);
-      if (refusal !== null) return failed(refusal);
+      if (refusal !== null) return failedAnswer(refusal);
     }
     const isCrlf = before?.includes('\r\n') === true;
     let text = (before ?? '').replaceAll('\r\n', '\n');
     for (const { old, new: put, all } of edits) {
       if (old === put)
-        return failed(
+        return failedAnswer(
           '<tool_use_error>No changes to make: old_string and new_string are exactly the same.</tool_use_error>',
         );
       const count = old === '' ? (text === '' ? 1 : 0) : text.split(old).length - 1;
       if (count === 0)
-        return failed(`<tool_use_error>String to replace not found in file.\nString: ${old}</tool_use_error>`);
+        return failedAnswer(`<tool_use_error>String to replace not found in file.\nString: ${old}</tool_use_error>`);
       if (count > 1 && !all)
-        return failed(
+        return failedAnswer(
           `<tool_use_error>Found ${count} matches of the string to replace, but replace_all is false.</tool_use_error>`,
         );
       text = old === '' ? put : all ? text.split(old).join(put) : text.replace(old, () => put);
     }
     const written = isCrlf ? text.replaceAll('\n', '\r\n') : text;
     const problem = await this.#put(path, written);
-    if (problem !== null) return failed(problem);
-    this.#read.set(path, hashOf(written));
+    if (problem !== null) return failedAnswer(problem);
+    this.#read.set(path, sha256Of(written));
     return { text: `The file ${path} has been updated.`, ok: true, shows: { path, text, from: 1, to: null } };
   }
 
@@ -211,7 +212,7 @@ export class FileTools {
   async #editor(action: EditorAction): Promise<ToolAnswer> {
     const path = this.#at(action.path);
     const isLine = action.flavour === 'swe-agent';
-    const error = (text: string) => failed(isLine ? text : `ERROR:\n${text}`);
+    const error = (text: string) => failedAnswer(isLine ? text : `ERROR:\n${text}`);
     const gone = () =>
       error(
         isLine
@@ -243,7 +244,7 @@ export class FileTools {
       case 'view': {
         const [from, to] = action.viewRange ?? [1, -1];
         const end = to === -1 ? null : to;
-        const text = `Here's the result of running \`cat -n\` on ${path}:\n${numbered(before, from, end, '\t')}\n`;
+        const text = `Here's the result of running \`cat -n\` on ${path}:\n${numberedLines(before, from, end, '\t')}\n`;
         return { text, ok: true, shows: { path, text: before, from, to: end } };
       }
       case 'str_replace': {
@@ -308,10 +309,10 @@ export class FileTools {
   /** Older versions of the tool leave the file empty, later ones write a newline. */
   async #windowCreate(written: string, hasLine: boolean): Promise<ToolAnswer> {
     const path = this.#at(written);
-    if ((await this.#text(path)) !== null) return failed(`Warning: File '${written}' already exists.`);
+    if ((await this.#text(path)) !== null) return failedAnswer(`Warning: File '${written}' already exists.`);
     const text = hasLine ? '\n' : '';
     const problem = await this.#put(path, text);
-    if (problem !== null) return failed(problem);
+    if (problem !== null) return failedAnswer(problem);
     this.#open = path;
     return {
       text: `[File: ${path} (${hasLine ? 1 : 0} lines total)]`,
@@ -324,13 +325,13 @@ export class FileTools {
     const [first] = words;
     if (verb === 'open') {
       const path = this.#at(first ?? '');
-      if ((await this.#text(path)) === null) return failed(`Error: File ${first} not found`);
+      if ((await this.#text(path)) === null) return failedAnswer(`Error: File ${first} not found`);
       this.#open = path;
     }
     const path = this.#open;
-    if (path === null) return failed('No file open. Use the open command first.');
+    if (path === null) return failedAnswer('No file open. Use the open command first.');
     const text = await this.#text(path);
-    if (text === null) return failed(`Error: File ${path} not found`);
+    if (text === null) return failedAnswer(`Error: File ${path} not found`);
     const show = (now: string): ToolAnswer => {
       const count = now === '' ? 0 : now.split('\n').length - (now.endsWith('\n') ? 1 : 0);
       return {
@@ -342,20 +343,20 @@ export class FileTools {
     if (verb !== 'edit' || body === null)
       return ['open', 'goto', 'scroll_up', 'scroll_down'].includes(verb)
         ? show(text)
-        : failed(`${verb} is not known here`);
+        : failedAnswer(`${verb} is not known here`);
     const [from = 1, to = from] = (first ?? '').split(':').map(Number);
     const lines = text.split('\n');
     lines.splice(from - 1, Math.max(0, to - from + 1), ...body.split('\n'));
     const now = lines.join('\n');
     const problem = await this.#put(path, now);
-    if (problem !== null) return failed(problem);
+    if (problem !== null) return failedAnswer(problem);
     if (path.endsWith('.py')) {
       const check = await this.#world.help(
         `command -v python3 >/dev/null || exit 0; python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' ${quote(path)}`,
       );
       if (check.exit !== 0) {
         await this.#put(path, text);
-        return failed('Your proposed edit has introduced new syntax error(s).');
+        return failedAnswer('Your proposed edit has introduced new syntax error(s).');
       }
     }
     return show(now);
@@ -363,7 +364,7 @@ export class FileTools {
 
   async #patch(text: string, workdir: string): Promise<ToolAnswer> {
     const operations = readCodexPatch(text);
-    if (typeof operations === 'string') return failed(`${operations}\n`);
+    if (typeof operations === 'string') return failedAnswer(`${operations}\n`);
     const done: string[] = [];
     for (const operation of operations) {
       const path = this.#at(operation.path, workdir);
@@ -373,14 +374,16 @@ export class FileTools {
         done.push(`A ${operation.path}`);
       } else if (operation.kind === 'delete') {
         const run = await this.#world.help(`rm -- ${quote(path)}`);
-        if (run.exit !== 0) return failed(`Failed to delete file ${operation.path}\n`);
+        if (run.exit !== 0) return failedAnswer(`Failed to delete file ${operation.path}\n`);
         done.push(`D ${operation.path}`);
       } else {
         if (before === null)
-          return failed(`Failed to read file to update ${operation.path}: No such file or directory (os error 2)\n`);
+          return failedAnswer(
+            `Failed to read file to update ${operation.path}: No such file or directory (os error 2)\n`,
+          );
         const applied = applyChunks(before, operation.chunks);
         if ('missing' in applied)
-          return failed(
+          return failedAnswer(
             applied.isContext
               ? `Failed to find context '${applied.missing}' in ${operation.path}\n`
               : `Failed to find expected lines in ${operation.path}:\n${applied.missing}\n`,
@@ -404,7 +407,7 @@ export class FileTools {
       const path = this.#at(written, workdir);
       const text = await this.#text(path);
       const at = text === null ? -1 : search === '' ? text.length : text.indexOf(search);
-      if (text === null ? search !== '' : at === -1) return failed('1 SEARCH/REPLACE block failed to match!');
+      if (text === null ? search !== '' : at === -1) return failedAnswer('1 SEARCH/REPLACE block failed to match!');
       await this.#put(path, text === null ? replace : text.slice(0, at) + replace + text.slice(at + search.length));
     }
     return { text: blocks.map(({ path }) => `Applied edit to ${path}\n`).join(''), ok: true, shows: null };
@@ -412,7 +415,7 @@ export class FileTools {
 }
 
 /** Lines with their numbers, as `cat -n` writes them; an empty one for a final newline. */
-function numbered(text: string, from: number, to: number | null, sign: string): string {
+function numberedLines(text: string, from: number, to: number | null, sign: string): string {
   return text
     .split('\n')
     .slice(from - 1, to ?? undefined)

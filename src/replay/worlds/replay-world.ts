@@ -174,7 +174,7 @@ export function worldPlan(
   };
 }
 
-type Ran = Omit<WorldOutcome, 'tainted' | 'changed' | 'processes'>;
+type WorldRunOutcome = Omit<WorldOutcome, 'tainted' | 'changed' | 'processes'>;
 
 async function runAction(
   recorded: RecordedAction,
@@ -182,7 +182,7 @@ async function runAction(
   tools: FileTools,
   plan: RolloutPlan,
   network: boolean,
-): Promise<Ran> {
+): Promise<WorldRunOutcome> {
   const { action, result, call, turn, name } = recorded;
   const head = {
     call,
@@ -212,17 +212,22 @@ async function runAction(
   const began = performance.now();
   const answer = await tools.run(action, plan.workdir.path, result);
   const seconds = (performance.now() - began) / 1000;
-  const done: Omit<Ran, 'verdict' | 'reason'> = { ...head, exit: answer.ok ? 0 : 1, result: answer.text, seconds };
+  const done: Omit<WorldRunOutcome, 'verdict' | 'reason'> = {
+    ...head,
+    exit: answer.ok ? 0 : 1,
+    result: answer.text,
+    seconds,
+  };
   if (result === null) return { ...done, verdict: 'unknown', reason: 'its result was not recorded' };
   const seen = action.kind === 'patch' ? seenResult(result).output : result;
-  return judged(done, compareAnswers(seen, answer, { command: name, now: Date.now() }));
+  return judgedRun(done, compareAnswers(seen, answer, { command: name, now: Date.now() }));
 }
 
-function judged(
-  done: Omit<Ran, 'verdict' | 'reason'>,
+function judgedRun(
+  done: Omit<WorldRunOutcome, 'verdict' | 'reason'>,
   { verdict, rules }: WorldComparison,
   reason: string | null = null,
-): Ran {
+): WorldRunOutcome {
   return {
     ...done,
     verdict,
@@ -231,7 +236,12 @@ function judged(
   };
 }
 
-async function runShell(recorded: RecordedAction, world: LiveWorld, plan: RolloutPlan, network: boolean): Promise<Ran> {
+async function runShell(
+  recorded: RecordedAction,
+  world: LiveWorld,
+  plan: RolloutPlan,
+  network: boolean,
+): Promise<WorldRunOutcome> {
   const { action, result, call, turn, name } = recorded;
   if (action.kind !== 'shell') throw new Error('no command');
   const dir = plan.shell === 'stateless' && action.workdir !== null ? action.workdir : undefined;
@@ -243,7 +253,7 @@ async function runShell(recorded: RecordedAction, world: LiveWorld, plan: Rollou
   const seen = result === null ? null : seenResult(result);
   const told = plan.exits.get(call) ?? seen?.exit ?? null;
   const text = worldRunText(run, result ?? '', plan);
-  const done: Omit<Ran, 'verdict' | 'reason'> = {
+  const done: Omit<WorldRunOutcome, 'verdict' | 'reason'> = {
     call,
     turn,
     name,
@@ -264,20 +274,20 @@ async function runShell(recorded: RecordedAction, world: LiveWorld, plan: Rollou
   const wanted = told ?? (name === 'Bash' ? 0 : null);
   const isExit = wanted === null || run.exit === null || wanted === run.exit;
   if (compared.verdict !== 'drift' && isExit)
-    return judged(done, compared, run.ended ? 'the command ended its own shell' : null);
+    return judgedRun(done, compared, run.ended ? 'the command ended its own shell' : null);
   if (lack !== null) return { ...done, verdict: 'infra', reason: lack };
   return { ...done, verdict: 'drift', reason: isExit ? null : `exit status ${run.exit}, recorded ${wanted}` };
 }
 
 /** A recorded time-out is repeated; any other is this machine's fault. */
 function timedOut(
-  done: Omit<Ran, 'verdict' | 'reason'>,
+  done: Omit<WorldRunOutcome, 'verdict' | 'reason'>,
   recorded: string,
   text: string,
   told: number | null,
   context: { command: string; now: number },
   plan: RolloutPlan,
-): Ran {
+): WorldRunOutcome {
   const wasLate =
     told === -1 || told === 124 || told === 137 || /timed? ?out|no new output after|time limit/i.test(recorded);
   const limit = `it ran longer than ${plan.timeLimit} s`;

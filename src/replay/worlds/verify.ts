@@ -55,7 +55,7 @@ export async function verify(
     if (run.excess !== null) return { ...told, score: null, why: `it took ${run.excess}` };
     if (run.timedOut) return { ...told, score: null, why: `it ran longer than ${timeLimit} s` };
     const tests = await testsOf(world, command, output);
-    const reward = verifier.kind === 'task' ? await rewardOf(world) : null;
+    const reward = verifier.kind === 'task' ? await worldReward(world) : null;
     if (reward !== null) return { ...told, tests, ...reward };
     if (wanted.length > 0 && tests.length > 0) return { ...told, tests, ...ofWanted(tests, wanted) };
     return { ...told, tests, score: run.exit === 0 ? 1 : 0, why: `exit status ${run.exit}` };
@@ -94,7 +94,7 @@ async function placeTests(world: LiveWorld, task: string): Promise<void> {
   await place('.');
 }
 
-async function rewardOf(world: LiveWorld): Promise<Pick<Verified, 'score' | 'why'> | null> {
+async function worldReward(world: LiveWorld): Promise<Pick<Verified, 'score' | 'why'> | null> {
   for (const path of REWARDS) {
     const text = (await world.readFile(path))?.toString('utf8').trim();
     if (text === undefined || text === '') continue;

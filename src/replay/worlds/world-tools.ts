@@ -156,12 +156,12 @@ export class WorldTools implements ToolBox {
     { seconds, signal }: ToolRun,
   ): Promise<ToolResult> {
     const { plan } = this.#options;
-    if (action.kind === 'none') return failed(action.reason);
+    if (action.kind === 'none') return failedResult(action.reason);
     if (action.kind !== 'shell') {
       const { text } = await files.run(action, plan.workdir.path, null);
       return said(text);
     }
-    if (action.isInput) return failed('it takes input for a running program, which no shell of a world reads');
+    if (action.isInput) return failedResult('it takes input for a running program, which no shell of a world reads');
     const limit = action.timeout ?? plan.timeLimit;
     const timeLimit = seconds === undefined ? limit : Math.min(limit, Math.max(1, seconds - 1));
     const dir = plan.shell === 'stateless' && action.workdir !== null ? action.workdir : undefined;
@@ -230,7 +230,7 @@ const lost = (error: string, cause: Cause): ToolResult => ({
   ...said(''),
   response: { text: '', error, fault: 'world', cause },
 });
-const failed = (error: string): ToolResult => ({ response: { text: error, error }, reward: null, metrics: null });
+const failedResult = (error: string): ToolResult => ({ response: { text: error, error }, reward: null, metrics: null });
 
 /** The tools of a rollout's container that its record calls. */
 export function recordedTools(
@@ -265,14 +265,14 @@ const newTool = (name: string, description: string, properties: JsonObject, requ
   example: null,
 });
 
-const text = (description: string): JsonObject => ({ type: 'string', description });
+const textParameter = (description: string): JsonObject => ({ type: 'string', description });
 
 /** The tools of a new rollout's container: a shell, and an editor as agents know it. */
 export const newTools = ({ plan }: Pick<WorldOptions, 'plan'>): WorldTool[] => [
   newTool(
     'bash',
     `Run a command in the shell of the container. ${plan.shell === 'persistent' ? 'Directory and variables go on from call to call.' : 'Each call has a new shell.'} Commands begin in ${plan.workdir.path}.`,
-    { command: text('The command.'), timeout: { type: 'number', description: 'Seconds that it may take.' } },
+    { command: textParameter('The command.'), timeout: { type: 'number', description: 'Seconds that it may take.' } },
     ['command'],
   ),
   newTool(
@@ -284,10 +284,10 @@ export const newTools = ({ plan }: Pick<WorldOptions, 'plan'>): WorldTool[] => [
         enum: ['view', 'create', 'str_replace', 'insert', 'undo_edit'],
         description: 'What to do.',
       },
-      path: text('The absolute path of the file or folder.'),
-      file_text: text('create: the content.'),
-      old_str: text('str_replace: the text to replace.'),
-      new_str: text('str_replace, insert: the new text.'),
+      path: textParameter('The absolute path of the file or folder.'),
+      file_text: textParameter('create: the content.'),
+      old_str: textParameter('str_replace: the text to replace.'),
+      new_str: textParameter('str_replace, insert: the new text.'),
       insert_line: { type: 'integer', description: 'insert: after this line.' },
       view_range: { type: 'array', items: { type: 'integer' }, description: 'view: the first and the last line.' },
     },

@@ -132,7 +132,8 @@ async function runCase(
     grading,
   );
   const passed = answer.status === 'Success' && sameLines(stdoutOf(answer), test.output.stdout ?? '');
-  const shown = passed && !config.extra.return_full_case ? { input: cut(test.input), output: cut(test.output) } : test;
+  const shown =
+    passed && !config.extra.return_full_case ? { input: cutTexts(test.input), output: cutTexts(test.output) } : test;
   return { passed, exec_info: grading.keep(answer), test_info: { ...shown } };
 }
 
@@ -153,7 +154,7 @@ function sameLine(actual: string, expected: string): boolean {
 }
 
 /** Cuts the middle out of long texts, so an answer with a thousand big cases stays readable. */
-function cut(texts: Record<string, string>): Record<string, string> {
+function cutTexts(texts: Record<string, string>): Record<string, string> {
   const half = LONGEST_SHOWN / 2;
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) =>

@@ -58,12 +58,12 @@ function answerIn(completion: string): string {
   return tagged === undefined ? ended : strip(tagged);
 }
 
-interface Judged {
+interface CruxJudgement {
   code: string;
   answer: string;
 }
 
-function assertion(row: ProblemRow, said: string, mode: Mode): Judged {
+function assertion(row: ProblemRow, said: string, mode: Mode): CruxJudgement {
   const call = said.includes('assert f') ? `f${strip(said.split('assert f')[1] ?? '')}` : said;
   const side = mode === 'input' ? 0 : 1;
   const answer = call.includes('==') ? strip(call.split('==')[side] ?? '') : call;
@@ -72,7 +72,7 @@ function assertion(row: ProblemRow, said: string, mode: Mode): Judged {
 }
 
 /** The test has a hole for the answer. */
-function translated(row: ProblemRow, said: string, mode: Mode, language: string): Judged {
+function translated(row: ProblemRow, said: string, mode: Mode, language: string): CruxJudgement {
   const call = callIn(language);
   const whole = said.includes(before(call, HOLE)) ? said : call.replace(HOLE, () => said);
   const answer =

@@ -81,9 +81,9 @@ function withoutMain(code: string, language: string): string {
   return language === 'go' ? code.replaceAll('package main', '') : code;
 }
 
-type Cut = (code: string, options: SnippetOptions, completion: string) => string;
+type CodeCut = (code: string, options: SnippetOptions, completion: string) => string;
 
-const CUTS: Record<string, Cut> = {
+const CUTS: Record<string, CodeCut> = {
   python(code) {
     const all = lines(code);
     const main = all.findIndex((line) => line.includes('__name__') && line.includes('__main__'));

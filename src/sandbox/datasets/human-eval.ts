@@ -90,21 +90,21 @@ function flatAsserts(test: string): string[] | null {
   const head = lines.findIndex((line) => CHECK.test(line));
   if (head < 0) return null;
   const body = lines.slice(head + 1).filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
-  if (!body.every((line) => ASSERT.test(line) && isWhole(line))) return null;
+  if (!body.every((line) => ASSERT.test(line) && isWholeLine(line))) return null;
   const before = lines.slice(0, head + 1).join('\n');
   return body.map((line) => `${before}\n${line}\n`);
 }
 
 /** No bracket or string continues on the next line. */
-function isWhole(line: string): boolean {
+function isWholeLine(line: string): boolean {
   const bare = line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '').replace(/#.*/, '');
   const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;
   return !/["'\\]/.test(bare) && count(/[([{]/g) === count(/[)\]}]/g);
 }
 
-type Language = ReturnType<typeof multiPlLanguage>;
+type ProblemLanguage = ReturnType<typeof multiPlLanguage>;
 
-function problemLanguage(row: ProblemRow, dataset: string): Language {
+function problemLanguage(row: ProblemRow, dataset: string): ProblemLanguage {
   const named = dataset.startsWith(PREFIX) && humanEval.datasets.includes(dataset);
   if (named) return multiPlLanguage(dataset.slice(PREFIX.length));
   if (dataset === BIG.dataset) return { ...multiPlLanguage('python'), run: 'pytest', wholeBlock: false };
@@ -131,7 +131,7 @@ async function runOlder(
   row: ProblemRow,
   request: Parameters<DatasetClass['evaluate']>[1],
   grading: Parameters<DatasetClass['evaluate']>[2],
-  language: Language,
+  language: ProblemLanguage,
 ) {
   const { dataset, config, completion } = request;
   const labels = labelsOf(row);

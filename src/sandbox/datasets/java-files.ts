@@ -71,7 +71,7 @@ export function javaFiles(texts: readonly string[]): Map<string, string> {
     const code = `\n${text}`;
     const imports = code.split('\n').filter((line, index, all) => line.startsWith('import ') && index < all.length - 1);
     for (const kind of KINDS) {
-      for (const type of typesOf(code, kind)) {
+      for (const type of javaTypes(code, kind)) {
         const name = nameAfter(type, `${kind} `);
         if (name !== null) files.set(`${name}.java`, `${HEAD}${imports.join('\n')}\n${type}\n`);
       }
@@ -81,7 +81,7 @@ export function javaFiles(texts: readonly string[]): Map<string, string> {
 }
 
 /** Each from its annotations, or the beginning of its line, to its closing brace. */
-function typesOf(code: string, kind: (typeof KINDS)[number]): string[] {
+function javaTypes(code: string, kind: (typeof KINDS)[number]): string[] {
   const found: string[] = [];
   let annotation = code.indexOf('@');
   for (let at = 0; ; ) {

@@ -15,13 +15,17 @@ export class KeptOutputs {
   open(): { keep: (answer: RunCodeResponse) => RunCodeResponse; close: () => void } {
     let own = 0;
     const keep = (answer: RunCodeResponse): RunCodeResponse => {
-      const size = sizeOf(answer.compile_result) + sizeOf(answer.run_result);
+      const size = outputSize(answer.compile_result) + outputSize(answer.run_result);
       if (own + size <= A_SUBMISSION && this.#all + size <= ALL) {
         own += size;
         this.#all += size;
         return answer;
       }
-      return { ...answer, compile_result: shortened(answer.compile_result), run_result: shortened(answer.run_result) };
+      return {
+        ...answer,
+        compile_result: shortenedRun(answer.compile_result),
+        run_result: shortenedRun(answer.run_result),
+      };
     };
     const close = () => {
       this.#all -= own;
@@ -31,13 +35,13 @@ export class KeptOutputs {
   }
 }
 
-const sizeOf = (result: CommandRunResult | null): number =>
+const outputSize = (result: CommandRunResult | null): number =>
   (result?.stdout?.length ?? 0) + (result?.stderr?.length ?? 0);
 
-const shortened = (result: CommandRunResult | null): CommandRunResult | null =>
-  result && { ...result, stdout: cut(result.stdout), stderr: cut(result.stderr) };
+const shortenedRun = (result: CommandRunResult | null): CommandRunResult | null =>
+  result && { ...result, stdout: cutOutput(result.stdout), stderr: cutOutput(result.stderr) };
 
-function cut(text: string | null): string | null {
+function cutOutput(text: string | null): string | null {
   if (text === null || text.length <= SHOWN) return text;
   // Copied through bytes: a slice would keep the whole text in memory.
   const shown = Buffer.from(text.slice(0, SHOWN), 'utf16le').toString('utf16le');

@@ -5,7 +5,7 @@ const SECONDS_A_CASE = 6;
 /** For all cases together; the program stops earlier by itself, depending on its number of cases. */
 const MOST_SECONDS = 160;
 
-const encoded = (text: string) => Buffer.from(text).toString('base64');
+const encodedInput = (text: string) => Buffer.from(text).toString('base64');
 
 const SHOTS = `Question: read two integers from one line and print their sum.
 Answer:
@@ -52,9 +52,9 @@ export const liveCodeBench: DatasetClass = {
     const test = typeof row.test === 'string' ? row.test : JSON.stringify(row.test);
     const program = testProgram(Math.trunc(run_timeout || SECONDS_A_CASE), MOST_SECONDS);
     const files = {
-      'test_cases.txt': encoded(test),
-      'code.py': encoded(code),
-      'testing_util.py': encoded(TESTING_UTIL),
+      'test_cases.txt': encodedInput(test),
+      'code.py': encodedInput(code),
+      'testing_util.py': encodedInput(TESTING_UTIL),
     };
     const answer = await grade({ code: program, language: 'python', run_timeout: MOST_SECONDS, files }, grading);
     return singleRun(request, code, code, answer, { test_code: program });

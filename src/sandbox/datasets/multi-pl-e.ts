@@ -18,7 +18,7 @@ import { before } from './python-text.ts';
 import { trimAtStops } from './stop-tokens.ts';
 
 /** A language by its names in MultiPL-E, HumanEval's datasets and fences. */
-interface Spoken {
+interface SpokenLanguage {
   /** The fence word, which decides how the answer is cut. */
   fence: string;
   run: string;
@@ -26,8 +26,8 @@ interface Spoken {
   wholeBlock: boolean;
 }
 
-const spokenLanguage = (fence: string, run: string, wholeBlock = false): Spoken => ({ fence, run, wholeBlock });
-const LANGUAGES: Record<string, Spoken> = {
+const spokenLanguage = (fence: string, run: string, wholeBlock = false): SpokenLanguage => ({ fence, run, wholeBlock });
+const LANGUAGES: Record<string, SpokenLanguage> = {
   python: spokenLanguage('python', 'python', true),
   cpp: spokenLanguage('cpp', 'cpp'),
   ts: spokenLanguage('typescript', 'typescript', true),
@@ -55,7 +55,7 @@ const SYNONYMS: Record<string, string> = {
 };
 
 /** @param word `ts`, `go_test.go`, `typescript` … */
-export function multiPlLanguage(word: string): Spoken {
+export function multiPlLanguage(word: string): SpokenLanguage {
   const name = before(word, '.');
   const key = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? name) : name;
   if (Object.hasOwn(LANGUAGES, key)) return LANGUAGES[key] ?? spokenLanguage(name, name);
@@ -96,7 +96,7 @@ export interface FunctionProblem {
   stops: unknown;
 }
 
-export function functionPrompt(row: ProblemRow, { extra, locale }: TestConfig, language: Spoken): Prompt {
+export function functionPrompt(row: ProblemRow, { extra, locale }: TestConfig, language: SpokenLanguage): Prompt {
   const prompt = textColumn(row, 'prompt');
   return {
     id: problemIdOf({ id: row.task_id ?? row.name ?? row.id }),
@@ -110,7 +110,7 @@ export function functionPrompt(row: ProblemRow, { extra, locale }: TestConfig, l
 /** Accepted: prompt and completion, or the function of a prose answer, run to the end with their tests. */
 export async function runFunction(
   problem: FunctionProblem,
-  language: Spoken,
+  language: SpokenLanguage,
   request: SubmitRequest,
   grading: Grading,
   seconds = 20,
@@ -136,7 +136,7 @@ export async function runFunction(
 
 async function functionOf(
   { stops }: FunctionProblem,
-  { fence, wholeBlock }: Spoken,
+  { fence, wholeBlock }: SpokenLanguage,
   request: SubmitRequest,
   grading: Grading,
 ): Promise<string> {
@@ -168,7 +168,7 @@ export const multiPlE: DatasetClass = {
   },
 };
 
-const languageOf = (row: ProblemRow, dataset: string): Spoken =>
+const languageOf = (row: ProblemRow, dataset: string): SpokenLanguage =>
   multiPlLanguage(
     multiPlE.datasets.includes(dataset) ? dataset.slice('multiple_'.length) : String(row.language ?? 'cpp'),
   );

@@ -15,8 +15,8 @@ import {
 } from './dataset.ts';
 import { quotedList, strip, words } from './python-text.ts';
 
-type Language = 'python' | 'java';
-const datasetLanguage = (dataset: string): Language => (dataset.endsWith('java') ? 'java' : 'python');
+type RepobenchLanguage = 'python' | 'java';
+const datasetLanguage = (dataset: string): RepobenchLanguage => (dataset.endsWith('java') ? 'java' : 'python');
 
 export const repobenchC: DatasetClass = {
   name: 'RepobenchCDataset',
@@ -59,7 +59,7 @@ const javaCheck = (same: boolean): string =>
   `public class Main {\n    public static void main(String[] args) {\n        assert ${same};\n    }\n}\n`;
 
 /** The first line that is neither empty nor in a comment or docstring; otherwise the first line. */
-function firstCodeLine(completion: string, language: Language): string {
+function firstCodeLine(completion: string, language: RepobenchLanguage): string {
   const marks =
     language === 'python'
       ? { line: '#', open: ['"""', "'''"], close: ['"""', "'''"] }
@@ -84,7 +84,7 @@ const PROMPT_TOKENS = 8000;
  * The end of the file, after as many snippets of other files as fit, the one with the answer first. Upstream
  * counts GPT-2 tokens; here the count is estimated, so a prompt at the limit may hold a different number of snippets.
  */
-function repobenchPrompt(row: ProblemRow, extra: Record<string, unknown>, language: Language): string {
+function repobenchPrompt(row: ProblemRow, extra: Record<string, unknown>, language: RepobenchLanguage): string {
   const comment = language === 'python' ? '#' : '//';
   const limit = typeof extra.max_prompt_length === 'number' ? extra.max_prompt_length : PROMPT_TOKENS;
   const file = lastTokens(fileOf(row, language), FILE_TOKENS);
@@ -115,7 +115,7 @@ function repobenchPrompt(row: ProblemRow, extra: Record<string, unknown>, langua
   return `${taken.join('')}${file}`;
 }
 
-function fileOf(row: ProblemRow, language: Language): string {
+function fileOf(row: ProblemRow, language: RepobenchLanguage): string {
   const code = textColumn(row, 'code').split('\n').slice(-LINES_SHOWN);
   const imports = textColumn(row, 'import_statement');
   const path = textColumn(row, 'file_path');
@@ -132,13 +132,14 @@ function snippetsOf(row: ProblemRow): { path: string; snippet: string }[] {
 
 const TOKEN = / ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s/gu;
 /** Estimates tokens: one per five letters of a word, one per two other signs, and one per extra white space. */
-const sizeOf = (piece: string): number => Math.ceil(piece.trim().length / (/[\p{L}\p{N}]/u.test(piece) ? 5 : 2)) || 1;
-const tokens = (text: string): number => (text.match(TOKEN) ?? []).reduce((sum, piece) => sum + sizeOf(piece), 0);
+const pieceSize = (piece: string): number =>
+  Math.ceil(piece.trim().length / (/[\p{L}\p{N}]/u.test(piece) ? 5 : 2)) || 1;
+const tokens = (text: string): number => (text.match(TOKEN) ?? []).reduce((sum, piece) => sum + pieceSize(piece), 0);
 
 function lastTokens(text: string, most: number): string {
   const pieces = text.match(TOKEN) ?? [];
   let size = 0;
   let first = pieces.length;
-  while (first > 0 && size + sizeOf(pieces[first - 1] ?? '') <= most) size += sizeOf(pieces[--first] ?? '');
+  while (first > 0 && size + pieceSize(pieces[first - 1] ?? '') <= most) size += pieceSize(pieces[--first] ?? '');
   return pieces.slice(first).join('');
 }

@@ -4,7 +4,7 @@ import { RequestError } from '../request-error.ts';
 
 const WAIT_MS = 10_000;
 
-interface Waiting {
+interface BudgetWaiter {
   bytes: number;
   grant: () => void;
 }
@@ -13,7 +13,7 @@ export class Budget {
   readonly total: number;
   readonly #waitMs: number;
   #taken = 0;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<BudgetWaiter>();
 
   constructor(total: number, waitMs: number = WAIT_MS) {
     this.total = total;
@@ -35,7 +35,7 @@ export class Budget {
       return null;
     }
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: BudgetWaiter = {
         bytes,
         grant: () => {
           clearTimeout(timer);

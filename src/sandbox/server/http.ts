@@ -159,7 +159,7 @@ class Callers {
   }
 }
 
-const text = (body: string): RawAnswer => ({
+const textAnswer = (body: string): RawAnswer => ({
   status: 200,
   headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
   body: new TextEncoder().encode(body),
@@ -182,13 +182,13 @@ async function answered(
   if (refusal) {
     drop(request);
     const challenge: Record<string, string> = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
-    const answer = text(JSON.stringify({ detail: refusal.detail }));
+    const answer = textAnswer(JSON.stringify({ detail: refusal.detail }));
     return { ...answer, status: refusal.status, headers: { ...answer.headers, ...challenge } };
   }
   // Answered unconditionally: a cluster uses it to ask whether the server is alive.
   if (url === '/v1/ping' && method === 'GET') {
     drop(request);
-    return text('"pong"');
+    return textAnswer('"pong"');
   }
   const body = await readBody(request, bodyLimit, share, hasSent);
   hasCome();
@@ -203,14 +203,14 @@ function printedElsewhere(route: Route, threads: RequestThreads): Route {
     ...route,
     async handle(body, signal) {
       const answer = await route.handle(body, signal);
-      return 'json' in answer && lengthOf(answer) > SHORT_ANSWER
+      return 'json' in answer && answerLength(answer) > SHORT_ANSWER
         ? { printed: await threads.print(answer.json, signal) }
         : answer;
     },
   };
 }
 
-function lengthOf(answer: Answer & { json: unknown }): number {
+function answerLength(answer: Answer & { json: unknown }): number {
   const { compile_result, run_result, files = {} } = answer.json as Record<string, Record<string, unknown> | null>;
   const parts = [compile_result?.stdout, compile_result?.stderr, run_result?.stdout, run_result?.stderr];
   return [...parts, ...Object.values(files ?? {})].reduce<number>((sum, part) => sum + String(part ?? '').length, 0);

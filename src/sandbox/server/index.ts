@@ -8,7 +8,7 @@ import { errorCode } from '../../core/text/thrown.ts';
 import type { RunCode } from '../protocol.ts';
 import { type Backend, type BackendName, DEFAULT_RUN_LIMITS, type RunLimits } from './backends/backend.ts';
 import type { CgroupVersions } from './backends/cgroups.ts';
-import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
+import { type BackendChoice, type ChosenBackend, chooseBackend } from './backends/choose.ts';
 import type { BackendUrl } from './backends/remote.ts';
 import { Budget } from './budget.ts';
 import { httpServer } from './http.ts';
@@ -80,7 +80,7 @@ async function openEngine(options: SandboxRunnerOptions, maxQueue: number): Prom
   const processors = availableParallelism();
   const most = options.maxConcurrency ?? MOST_A_PROCESSOR * processors;
   const memoryMb = options.memoryBudgetMb ?? Math.max(1024, Math.floor((freemem() / MB) * 0.75));
-  const { backend, why }: Chosen = await chooseBackend(options.backend ?? 'auto', {
+  const { backend, why }: ChosenBackend = await chooseBackend(options.backend ?? 'auto', {
     concurrency: Math.min(most, processors),
     log: options.log ?? (() => {}),
     toolchains: options.toolchains ?? [],

@@ -87,19 +87,19 @@ const answer = (
 /** Upstream's driver prints its configuration; callers see it in driver.stdout. */
 function echo({ kernel, cells, cell_timeout, total_timeout }: RunJupyterRequest): string {
   const config = JSON.stringify({ kernel, cells, cell_timeout: 'CELL', total_timeout: 'TOTAL' }, null, 2)
-    .replace(/"CELL"(?=,\n {2}"total_timeout": "TOTAL"\n\}$)/, pythonFloat(cell_timeout))
-    .replace(/"TOTAL"(?=\n\}$)/, pythonFloat(total_timeout));
+    .replace(/"CELL"(?=,\n {2}"total_timeout": "TOTAL"\n\}$)/, printedFloat(cell_timeout))
+    .replace(/"TOTAL"(?=\n\}$)/, printedFloat(total_timeout));
   return `config: \n${config}\n`;
 }
 
-const pythonFloat = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value));
+const printedFloat = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 
 function timedOut({ cell_timeout, total_timeout }: RunJupyterRequest): Record<string, unknown> {
-  const evalue = `the cell was ended: cell_timeout ${pythonFloat(cell_timeout)} s, total_timeout ${pythonFloat(total_timeout)} s`;
+  const evalue = `the cell was ended: cell_timeout ${printedFloat(cell_timeout)} s, total_timeout ${printedFloat(total_timeout)} s`;
   return { ename: 'TimeoutError', evalue, traceback: [`\x1b[31mTimeoutError\x1b[39m: ${evalue}`] };
 }
 
-interface Cell {
+interface NotebookCell {
   stdout: Output;
   stderr: Output;
   display: Record<string, unknown>[];
@@ -116,7 +116,7 @@ interface CellWords {
 
 /** Assembles the driver's events. Garbage that a program writes among them is dropped. */
 class Cells {
-  readonly #cells: Cell[] = [];
+  readonly #cells: NotebookCell[] = [];
   readonly #words: readonly CellWords[];
   readonly #cellTimeout: number;
   readonly #limit: number;

@@ -33,13 +33,13 @@ export interface PlacesOptions {
   maxQueue: number;
 }
 
-interface Waiting {
+interface PlaceWaiter {
   client: string;
   since: number;
   grant: () => void;
 }
 
-interface Running {
+interface PlaceHolder {
   client: string;
   givesWay: boolean;
   share: number;
@@ -52,8 +52,8 @@ interface Running {
 export class Places {
   readonly #options: PlacesOptions;
   /** By client, the next in turn first. */
-  readonly #queues = new Map<string, Set<Waiting>>();
-  readonly #running = new Set<Running>();
+  readonly #queues = new Map<string, Set<PlaceWaiter>>();
+  readonly #running = new Set<PlaceHolder>();
   #clock: NodeJS.Timeout | null = null;
   #draining = false;
 
@@ -96,7 +96,7 @@ export class Places {
       throw new RequestError(503, 'the server is shutting down');
     }
     const { abort, unlink } = linked(signal);
-    const running: Running = {
+    const running: PlaceHolder = {
       client,
       givesWay: false,
       share: UNKNOWN_SHARE,
@@ -127,14 +127,14 @@ export class Places {
   #turn(client: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
-      const queue = this.#queues.get(client) ?? new Set<Waiting>();
+      const queue = this.#queues.get(client) ?? new Set<PlaceWaiter>();
       this.#queues.set(client, queue);
       const leave = () => {
         queue.delete(waiting);
         if (queue.size === 0 && this.#queues.get(client) === queue) this.#queues.delete(client);
         forget();
       };
-      const waiting: Waiting = {
+      const waiting: PlaceWaiter = {
         client,
         since: performance.now(),
         grant: () => {
@@ -194,7 +194,7 @@ export class Places {
   #look(): void {
     const now = performance.now();
     let bytes = 0;
-    let largest: Running | null = null;
+    let largest: PlaceHolder | null = null;
     for (const running of this.#running) {
       const usage = running.sample?.() ?? null;
       if (usage === null) continue;

@@ -83,9 +83,9 @@ class DistantBackend implements Backend {
     const { code, stdin, files, watch, ...rest } = job;
     const wire: WireJob = {
       ...rest,
-      code: bytesOf(code),
-      stdin: stdin === null ? null : bytesOf(stdin),
-      files: [...files].map(([name, content]) => [name, bytesOf(content)]),
+      code: ownBytes(code),
+      stdin: stdin === null ? null : ownBytes(stdin),
+      files: [...files].map(([name, content]) => [name, ownBytes(content)]),
       watched: watch !== undefined,
       client: asking.getStore() ?? '',
     };
@@ -123,7 +123,7 @@ class DistantBackend implements Backend {
 }
 
 /** Bytes with their own buffer, which can be transferred. */
-function bytesOf(content: string | Buffer): Uint8Array<ArrayBuffer> {
+function ownBytes(content: string | Buffer): Uint8Array<ArrayBuffer> {
   if (typeof content === 'string') return new TextEncoder().encode(content);
   const whole = content.byteOffset === 0 && content.byteLength === content.buffer.byteLength;
   return whole ? new Uint8Array(content.buffer as ArrayBuffer) : new Uint8Array(content);

@@ -39,7 +39,7 @@ const get = (summary: string, answer: () => Answer): Route => ({
   summary,
   handle: async () => answer(),
 });
-const page = (html: string): Route => ({ method: 'GET', handle: async () => ({ html }) });
+const pageRoute = (html: string): Route => ({ method: 'GET', handle: async () => ({ html }) });
 
 function post<T>(
   summary: string,
@@ -115,7 +115,7 @@ export function routesOf({
   ];
   return new Map([
     ...api,
-    ...pages.map(([path, html]): [string, Route] => [path, page(html)]),
+    ...pages.map(([path, html]): [string, Route] => [path, pageRoute(html)]),
     ['/openapi.json', { method: 'GET', handle: async () => ({ json: openApi(api) }) }],
   ]);
 }

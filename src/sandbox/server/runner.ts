@@ -59,7 +59,7 @@ export function runCodeOn(
       signal?.throwIfAborted();
       if (error instanceof RequestError) throw error;
       const reason = error instanceof SandboxFault || error instanceof Error ? error.message : String(error);
-      return failure(`exception on running code ${request.code}: ${reason} None`, pod);
+      return failedResponse(`exception on running code ${request.code}: ${reason} None`, pod);
     }
   };
 }
@@ -130,7 +130,7 @@ interface Results {
 }
 
 function response({ compile, run, files }: Results, pod: string | null): RunCodeResponse {
-  const { status, message } = judge([compile, run]);
+  const { status, message } = runVerdict([compile, run]);
   return {
     status,
     message,
@@ -144,7 +144,7 @@ function response({ compile, run, files }: Results, pod: string | null): RunCode
 export const encodeFiles = (files: Map<string, Buffer>): Record<string, string> =>
   Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]));
 
-const failure = (message: string, pod: string | null): RunCodeResponse => ({
+const failedResponse = (message: string, pod: string | null): RunCodeResponse => ({
   status: 'SandboxError',
   message,
   compile_result: null,
@@ -154,7 +154,7 @@ const failure = (message: string, pod: string | null): RunCodeResponse => ({
 });
 
 /** Upstream's rules, in order; stderr output alone never makes a program fail. */
-function judge(results: readonly (CommandRunResult | null)[]): { status: RunStatus; message: string } {
+function runVerdict(results: readonly (CommandRunResult | null)[]): { status: RunStatus; message: string } {
   const error = results.find((result) => result?.status === 'Error');
   if (error) return { status: 'SandboxError', message: error.stderr ?? '' };
   const failed = results.some((result) => result?.status === 'TimeLimitExceeded' || (result?.return_code ?? 0) !== 0);

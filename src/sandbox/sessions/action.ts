@@ -60,7 +60,7 @@ function readToolCalls(text: string, language: Language): SessionAction {
 
 function programOf(call: unknown, language: Language): SessionProgram | undefined {
   const { name, arguments: given, parameters } = (call ?? {}) as Record<string, unknown>;
-  const args = argumentsOf(given ?? parameters);
+  const args = actionArguments(given ?? parameters);
   const code = CODE_KEYS.map((key) => args[key]).find((value) => typeof value === 'string');
   if (typeof code !== 'string') return undefined;
   const named = [args.language, name].find((word) => typeof word === 'string' && isLanguage(word));
@@ -68,7 +68,7 @@ function programOf(call: unknown, language: Language): SessionProgram | undefine
 }
 
 /** An object, or JSON text of one, as in the OpenAI form. */
-function argumentsOf(given: unknown): Record<string, unknown> {
+function actionArguments(given: unknown): Record<string, unknown> {
   try {
     const value: unknown = typeof given === 'string' ? parsePythonJson(given) : given;
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

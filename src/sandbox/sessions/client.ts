@@ -119,7 +119,7 @@ async function orElse<T extends object>(
 export function calcReward(answer: unknown): number {
   const read = computeRewardResponse.safeParse(answer);
   if (!read.success) return 0;
-  if (Object.hasOwn(read.data, 'reward')) return pythonFloat(read.data.reward);
+  if (Object.hasOwn(read.data, 'reward')) return floatOrZero(read.data.reward);
   const [count, total] = [pythonNumber(read.data.f2p_count), pythonNumber(read.data.f2p_total)];
   return count === undefined || total === undefined || total === 0 ? 0 : count / total;
 }
@@ -131,5 +131,5 @@ function pythonNumber(value: unknown): number | undefined {
     : undefined;
 }
 
-const pythonFloat = (value: unknown): number =>
+const floatOrZero = (value: unknown): number =>
   (typeof value === 'string' ? parseFloatText(value) : pythonNumber(value)) ?? 0;

@@ -115,7 +115,7 @@ export class Sessions {
 
   async start(request: StartInstanceRequest): Promise<StartInstanceResponse> {
     const problem = await this.#problemOf(request);
-    const characters = lengthOf(request);
+    const characters = jsonLength(request);
     this.#makeRoom(characters);
     const sid = newSid();
     this.#held += characters;
@@ -300,7 +300,7 @@ export class Sessions {
 }
 
 /** The size of every text in a value. Iterative, because nesting may be deep. */
-function lengthOf(root: unknown): number {
+function jsonLength(root: unknown): number {
   let length = 0;
   const open = [root];
   while (open.length > 0) {

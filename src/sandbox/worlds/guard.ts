@@ -140,12 +140,12 @@ function watchDisk(folder: string, limitMb: number, onExcess: (what: string) => 
   return () => clearInterval(timer);
 }
 
-interface Held {
+interface HeldWorld {
   mb: number;
   names: number;
 }
 
-function freeOf(folder: string): Held {
+function freeOf(folder: string): HeldWorld {
   try {
     const { bavail, bsize, ffree } = statfsSync(folder);
     return { mb: (bavail * bsize) / MB, names: ffree };
@@ -155,7 +155,7 @@ function freeOf(folder: string): Held {
 }
 
 /** `du` in a process of its own: a million names must not hold up this one. */
-async function usedIn(folder: string): Promise<Held> {
+async function usedIn(folder: string): Promise<HeldWorld> {
   const [mb, names] = await Promise.all([du(folder, '-sk'), du(folder, '-s', '--inodes')]);
   return { mb: mb / 1024, names };
 }

@@ -66,7 +66,7 @@ const SWEEP_MS = 60_000;
 /** Read and copied at the most for one layer: sparse files hold more than a disk. */
 const LAYER_BYTES = 8 * 2 ** 30;
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The layers of one image, one folder each. */
 export class LayerStore {
@@ -88,7 +88,7 @@ export class LayerStore {
   read(id: string): LayerRecord | null {
     try {
       const [sum = '', text = ''] = readFileSync(join(this.folder, id, 'layer.json'), 'utf8').split('\n', 2);
-      if (digest(text) !== sum) return null;
+      if (sha256Hex(text) !== sum) return null;
       const record = layerRecord.parse(JSON.parse(text));
       return record.id === id && this.#isWhole(record) ? record : null;
     } catch {
@@ -111,7 +111,7 @@ export class LayerStore {
   /** Writes the record of a layer. */
   write(folder: string, record: LayerRecord): void {
     const text = JSON.stringify(record);
-    writeFileSync(join(folder, 'layer.json'), `${digest(text)}\n${text}`);
+    writeFileSync(join(folder, 'layer.json'), `${sha256Hex(text)}\n${text}`);
   }
 
   /** The layers up to one, oldest first; null if any is missing. */
@@ -158,7 +158,7 @@ export class LayerStore {
       .filter((path) => /\/[0-9a-f]{32}$/.test(path))
       .map((path) => {
         const stats = statOf(join(path, 'layer.json'));
-        return { path, bytes: bytesOf(path) + 4096, used: stats?.mtimeMs ?? 0 };
+        return { path, bytes: folderBytes(path) + 4096, used: stats?.mtimeMs ?? 0 };
       })
       .sort((a, b) => b.used - a.used);
     let sum = 0;
@@ -170,7 +170,7 @@ export class LayerStore {
 }
 
 /** The size that a layer declares; an unreadable layer counts as empty and goes last. */
-function bytesOf(path: string): number {
+function folderBytes(path: string): number {
   try {
     const text = readFileSync(join(path, 'layer.json'), 'utf8').split('\n', 2)[1] ?? '';
     return layerRecord.parse(JSON.parse(text)).bytes;

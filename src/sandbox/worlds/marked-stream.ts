@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 /** Bytes kept of a stream. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-interface Part {
+interface StreamPart {
   bytes: Buffer;
   found: boolean;
   /** The rest of the line after the mark. */
@@ -48,7 +48,7 @@ export class MarkedStream {
   }
 
   /** The bytes up to a mark, which is removed; with `isLine` also the rest of its line. */
-  async until(mark: string, isLine = false): Promise<Part> {
+  async until(mark: string, isLine = false): Promise<StreamPart> {
     let seen = 0;
     for (;;) {
       const isThere = this.#hasSince(seen, mark);

@@ -117,7 +117,7 @@ export async function replayAgent(
   args: readonly string[],
   flags: AgentReplayFlags & { agent: string },
 ): Promise<number> {
-  const rules = rulesOf(flags.exact);
+  const rules = historyRules(flags.exact);
   const verdicts: Verdict[] = [];
   const selected = selectRows(args, await dumpOptions(flags), filterOf(flags.filter));
   for await (const { row } of selected) {
@@ -195,7 +195,7 @@ const differenceText = ({ turn, at }: RequestDifference): string => `the request
 const width = (): number => Math.max(60, process.stdout.columns ?? 100);
 
 /** @throws UsageError for an unknown name */
-function rulesOf(exact: string[] | true | undefined): HistoryRules {
+function historyRules(exact: string[] | true | undefined): HistoryRules {
   const off = exact === true ? HISTORY_RULES : (exact ?? []);
   const unknown = off.find((name) => !HISTORY_RULES.includes(name as HistoryRule));
   if (unknown !== undefined)
@@ -269,7 +269,7 @@ export async function forkAgent(
       const outcome = await runAgent({
         rollout,
         command: flags.agent,
-        rules: rulesOf(undefined),
+        rules: historyRules(undefined),
         liveFrom: { turn, modelUrl: flags.modelUrl },
         open: () => file,
         ...(edited === undefined ? {} : { edited }),

@@ -58,7 +58,7 @@ interface CheckRate {
   first: string | null;
 }
 
-interface Outcome {
+interface AuditOutcome {
   expression: string;
   matched: number;
   /** Rollouts in which every check that the expression names had something to look at. */
@@ -87,7 +87,7 @@ async function audit(
   const mayMatch = allowance(allow);
   const dump = Dump.open(paths, await dumpOptions(options, tokenizer));
   for (const notice of dump.notices) say(notice);
-  const outcomes: Outcome[] = [];
+  const outcomes: AuditOutcome[] = [];
   let all: FactRows;
   let rates: CheckRate[];
   try {
@@ -120,7 +120,7 @@ async function audit(
   }
   if (junit) await print(junitOf(outcomes));
   else if (json) for (const line of auditJson(rates, outcomes)) await print(`${printJson(line)}\n`);
-  else for (const line of tableOf(rates, outcomes)) await print(`${line}\n`);
+  else for (const line of auditTable(rates, outcomes)) await print(`${line}\n`);
   return outcomes.some(({ status }) => status === 'failed') ? ANSWER_IS_NO : DONE;
 }
 
@@ -168,7 +168,7 @@ function signalRate({ findings, observed, unobserved }: LostSignal, check: Signa
 }
 
 /** @throws UsageError for an unknown check */
-function signalOutcome(lost: LostSignal, text: string, mayMatch: (observed: number) => number): Outcome {
+function signalOutcome(lost: LostSignal, text: string, mayMatch: (observed: number) => number): AuditOutcome {
   const [, name = ''] = /^\s*signal\s*(?::\s*(\w+))?\s*$/.exec(text) ?? [];
   const check = SIGNAL_NAMES.find((one) => one === name);
   const isError = name === 'error';
@@ -228,12 +228,12 @@ function observedBy(all: FactRows, expression: string): number {
   return observed;
 }
 
-const auditJson = (rates: readonly CheckRate[], outcomes: readonly Outcome[]) => [
+const auditJson = (rates: readonly CheckRate[], outcomes: readonly AuditOutcome[]) => [
   ...rates.map((rate) => ({ ...rate })),
   ...outcomes.map(({ expression, ...rest }) => ({ fail_on: expression, ...rest })),
 ];
 
-function tableOf(rates: readonly CheckRate[], outcomes: readonly Outcome[]): string[] {
+function auditTable(rates: readonly CheckRate[], outcomes: readonly AuditOutcome[]): string[] {
   const seen = rates.filter(({ observed }) => observed > 0);
   const body = seen.map(({ check, found, observed, unobserved, rate, first }) => [
     check,
@@ -258,11 +258,11 @@ function tableOf(rates: readonly CheckRate[], outcomes: readonly Outcome[]): str
   ];
 }
 
-const saysOf = ({ matched, observed }: Outcome): string =>
+const saysOf = ({ matched, observed }: AuditOutcome): string =>
   observed === 0 && matched === 0 ? 'nothing to look at' : `${matched} of ${plural(observed, 'rollout')}`;
 
-const junitOf = (outcomes: readonly Outcome[]): string => {
-  const count = (status: Outcome['status']): number => outcomes.filter((one) => one.status === status).length;
+const junitOf = (outcomes: readonly AuditOutcome[]): string => {
+  const count = (status: AuditOutcome['status']): number => outcomes.filter((one) => one.status === status).length;
   const cases = outcomes.map((outcome) => {
     const inner =
       outcome.status === 'failed'

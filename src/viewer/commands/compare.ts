@@ -35,7 +35,7 @@ export const compareCommand = (): Command =>
       .argument('<a>', 'a dump, or the locator of a rollout')
       .argument('[b]', 'another one; none: the group of the rollout')
       .option('--set <name>', 'two runs: the prompts of this set; of the others only how many were won and lost'),
-  ).action((a: string, b: string | undefined, flags: CompareFlags) => run(() => compare(a, b, flags)));
+  ).action((a: string, b: string | undefined, flags: CompareFlags) => run(() => printComparison(a, b, flags)));
 
 interface CompareFlags extends FactsFlags {
   set?: string;
@@ -43,7 +43,7 @@ interface CompareFlags extends FactsFlags {
 
 const isLocator = (text: string): boolean => /:\d+(?:\.\d+)?(?:#t\d+)?$/.test(text);
 
-async function compare(a: string, b: string | undefined, flags: CompareFlags): Promise<number> {
+async function printComparison(a: string, b: string | undefined, flags: CompareFlags): Promise<number> {
   if (b === undefined) {
     if (!isLocator(a)) throw new UsageError('compare takes two dumps, two locators, or one locator');
     return withRecord(a, flags, (row) => tree(row, flags));
@@ -115,7 +115,7 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags)
     say('no other rollout of this file has this prompt');
     return ANSWER_IS_NO;
   }
-  const answers = members.map(({ record, score }) => ({ text: answerOf(row.file.read(record).rollout), score }));
+  const answers = members.map(({ record, score }) => ({ text: finalAnswer(row.file.read(record).rollout), score }));
   const branches = answerTree(answers);
   if (flags.html !== undefined) {
     await treePageFile(flags.html, branches, members.length, (member) => row.file.read(members[member]!.record));
@@ -130,7 +130,7 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags)
 }
 
 /** The model's own text, without that of others. */
-const answerOf = (rollout: Rollout | null): string =>
+const finalAnswer = (rollout: Rollout | null): string =>
   rollout === null
     ? ''
     : rollout.turns

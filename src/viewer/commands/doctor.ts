@@ -10,7 +10,7 @@ interface Options {
   json?: boolean;
 }
 
-interface Outcome {
+interface CheckOutcome {
   name: string;
   ok: boolean;
   needed: boolean;
@@ -55,7 +55,7 @@ async function examine({ toolchain, json = false }: Options): Promise<void> {
   process.exit(bad ? 1 : 0);
 }
 
-async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<Outcome> {
+async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<CheckOutcome> {
   try {
     return { name, ok: true, needed, detail: await prove(), remedy: null };
   } catch (error) {
@@ -63,7 +63,7 @@ async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<Outc
   }
 }
 
-function checkLine({ name, ok, needed, detail, remedy }: Outcome, width: number): string {
+function checkLine({ name, ok, needed, detail, remedy }: CheckOutcome, width: number): string {
   const mark = ok ? 'ok     ' : needed ? 'MISSING' : 'no     ';
   const what = sanitise(detail).split('\n')[0] ?? '';
   return `${mark} ${name.padEnd(width)}  ${what}${remedy === null ? '' : `\n${' '.repeat(width + 10)}${remedy}`}`;

@@ -42,7 +42,7 @@ export async function* exportPairs(
       ),
     );
   });
-  yield* whole(plans, source, screen, options);
+  yield* wholePairs(plans, source, screen, options);
 }
 
 const candidate = (one: ExportConversation, score: number, rule: PairOptions['rule']): Candidate => {
@@ -59,7 +59,7 @@ const candidate = (one: ExportConversation, score: number, rule: PairOptions['ru
 };
 
 /** The pairs in plan order; an answer is kept in memory only while a pair needs it. */
-async function* whole(
+async function* wholePairs(
   plans: readonly PairPlan[],
   source: ExportSource,
   screen: ExportScreen,

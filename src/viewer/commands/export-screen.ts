@@ -131,13 +131,14 @@ export class ExportScreen {
   }
 
   /** The form of a rollout that `lets` let pass, when it is read again. */
-  again = (one: ExportConversation): ExportConversation => (this.#asText.has(one.locator) ? asText(one) : one);
+  again = (one: ExportConversation): ExportConversation =>
+    this.#asText.has(one.locator) ? asTextConversation(one) : one;
 
   /** Both answers of a pair in one form that loses nothing; null if no form gives the recorded tokens. */
   alike(pair: AnswerPair): AnswerPair | null {
     if (pair.better.isRecorded === pair.worse.isRecorded) return pair;
     const isText = pair.better.isTextWhole && pair.worse.isTextWhole;
-    const form = isText ? asText : (one: ExportConversation) => ({ ...one, isRecorded: true });
+    const form = isText ? asTextConversation : (one: ExportConversation) => ({ ...one, isRecorded: true });
     const [better, worse] = [form(pair.better), form(pair.worse)];
     for (const one of [better, worse]) if (this.#difference(one) !== null) return this.#refuse('ids', one);
     return { ...pair, better, worse };
@@ -164,11 +165,11 @@ export class ExportScreen {
       if (this.#tokens !== null) this.#compared[one.tokens?.promptIds == null ? 'without_ids' : 'rollouts']++;
       return one;
     }
-    if (one.isRecorded && one.isTextWhole && other.kind !== 'tokenizer' && this.#difference(asText(one)) === null) {
+    if (one.isRecorded && one.isTextWhole && other.kind !== 'tokenizer' && this.#difference(asTextConversation(one)) === null) {
       this.#asText.add(one.locator);
       this.#compared.rollouts++;
       this.#compared.as_text++;
-      return asText(one);
+      return asTextConversation(one);
     }
     if (!this.refused.has(other.kind)) say(`${one.locator}: ${other.says}`);
     return this.#refuse(other.kind, one);
@@ -188,7 +189,11 @@ export class ExportScreen {
 }
 
 /** The tools are in the system text then. */
-const asText = (one: ExportConversation): ExportConversation => ({ ...one, isRecorded: false, tools: null });
+const asTextConversation = (one: ExportConversation): ExportConversation => ({
+  ...one,
+  isRecorded: false,
+  tools: null,
+});
 
 /** Adds every text of an evaluation file: the strings of JSON lines, else its lines. @throws UsageError */
 function addTexts(against: Contamination, path: string): void {

@@ -7,7 +7,7 @@ import { withReading } from './dump-options.ts';
 import type { ExportFlags } from './export-run.ts';
 import { run } from './output.ts';
 
-const number = (text: string): number => {
+const numberOption = (text: string): number => {
   const value = Number(text);
   if (text.trim() === '' || Number.isNaN(value)) throw new TypeError(`"${text}" is no number`);
   return value;
@@ -37,13 +37,13 @@ export const exportCommand = (): Command =>
           .choices([...PAIR_RULES, 'fork'])
           .default('best'),
       )
-      .option('--margin <score>', 'a pair: the least difference of scores', number)
+      .option('--margin <score>', 'a pair: the least difference of scores', numberOption)
       .option(
         '--length-matched <ratio>',
         'a pair: the longer answer has at most this many times the characters',
-        number,
+        numberOption,
       )
-      .option('--good <score>', 'an answer is good from this score on (trl-kto)', number)
+      .option('--good <score>', 'an answer is good from this score on (trl-kto)', numberOption)
       .option('--pass <range>', 'prompts: by their positive scores, as a share or a number: 0<pass<1, solved==1')
       .option('--hardest', 'prompts: the lowest share first')
       .option('--per-prompt <n>', 'at most this many rollouts of a prompt', countOf)

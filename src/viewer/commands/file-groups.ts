@@ -92,7 +92,7 @@ function plainStepOf(file: DumpFile): { step: number | null } | null {
   const step = file.stepOf(0);
   let first: number | null = null;
   for (let record = 0; record < file.count && file.stepOf(record) === step; record++) {
-    const { group, prompt, uid } = numbersOf(file, record);
+    const { group, prompt, uid } = groupNumbers(file, record);
     if (!Number.isNaN(uid)) return null;
     if (!isOfPrompt(group)) continue;
     if (first !== null && prompt !== first) return { step };
@@ -110,7 +110,7 @@ function settledIn(file: DumpFile): Float64Array {
   };
   const steps = new Map<number | null, number>();
   for (let record = 0; record < file.count; record++) {
-    const { group, prompt, uid } = numbersOf(file, record);
+    const { group, prompt, uid } = groupNumbers(file, record);
     const step = file.stepOf(record);
     const unit = steps.get(step) ?? steps.size;
     steps.set(step, unit);
@@ -123,7 +123,7 @@ function settledIn(file: DumpFile): Float64Array {
 }
 
 /** NaN for a bad record. */
-function numbersOf(file: DumpFile, record: number): GroupNumber {
+function groupNumbers(file: DumpFile, record: number): GroupNumber {
   const { groups, prompts, uids } = file.index.columns;
   if (file.index.isLooked(record))
     return { group: groups.at(record), prompt: prompts.at(record), uid: uids.at(record) };

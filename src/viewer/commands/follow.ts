@@ -79,7 +79,7 @@ export class RowPrinter {
       // Nothing looks at records in the background here; a step's rates come from what is printed.
       file.index.setFacts(record, recordFactsOf(row));
       const before = printed[record];
-      const hash = hashOf(row.raw);
+      const hash = lineHash(row.raw);
       if (hash === before?.hash) continue;
       const isShown = this.#options.accepts?.(row) !== false;
       printed[record] = { hash, locator: row.locator, isShown };
@@ -157,7 +157,7 @@ export class RowPrinter {
   }
 }
 
-const hashOf = (text: string): string => createHash('sha1').update(text).digest('base64').slice(0, 12);
+const lineHash = (text: string): string => createHash('sha1').update(text).digest('base64').slice(0, 12);
 
 /** Lists what exists, then what arrives, until the program ends. */
 export async function followPaths(dump: Dump, options: FollowOptions): Promise<number> {

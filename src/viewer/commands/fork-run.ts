@@ -225,10 +225,12 @@ async function tellSpread(branches: readonly Branch[], original: number | null, 
   if (spread === null) return say(`${branches.length} branches, none with a score; ${record}`);
   const { count, mean, deviation, min, max } = spread;
   const of = count === branches.length ? `${count}` : `${count} of ${branches.length}`;
-  say(`${of} branches: mean score ${short(mean)} ± ${short(deviation)} (${short(min)} to ${short(max)}); ${record}`);
+  say(
+    `${of} branches: mean score ${roundedScore(mean)} ± ${roundedScore(deviation)} (${roundedScore(min)} to ${roundedScore(max)}); ${record}`,
+  );
 }
 
-const short = (value: number): number => Number(value.toPrecision(3));
+const roundedScore = (value: number): number => Number(value.toPrecision(3));
 
 const branchJson = (branch: Branch, locator: string) => ({
   event: 'branch',
@@ -250,7 +252,7 @@ const branchJson = (branch: Branch, locator: string) => ({
 });
 
 /** The files that a branch's tools changed. */
-function filesOf(world: Branch['world']): string[] {
+function worldFiles(world: Branch['world']): string[] {
   if (world === null) return [];
   const files = worldChanges(world.changed).filter(({ type }) => type !== 'dir');
   const what = files.length === 0 ? 'its tools changed no file' : `its tools changed ${plural(files.length, 'file')}:`;
@@ -282,7 +284,7 @@ function branchText({
     `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, ${entry.path === '' ? 'not kept' : `kept in ${entry.path}`}`,
     ...(error === null ? [] : [`error: ${error}`]),
     ...(isCompared ? [compared] : []),
-    ...filesOf(world),
+    ...worldFiles(world),
   ];
   const changed = difference === null || !isCompared ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
   return `${[...head.map(sanitise), ...changed, ...own.map(sanitise)].join('\n')}\n`;

@@ -41,7 +41,7 @@ export interface JudgeFlags extends ReadingFlags {
 }
 
 /** labelled: kept; void: the answer is not grounded in the rollout; failed: no answer came. */
-interface Judged {
+interface JudgedRollout {
   locator: string;
   status: 'labelled' | 'void' | 'failed';
   label: string | null;
@@ -79,7 +79,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
         yield row;
       }
     };
-    const cost = await costOf(wanted(), rubric, flags.maxCharacters);
+    const cost = await judgingCost(wanted(), rubric, flags.maxCharacters);
     if (cost.calls === 0) {
       say('nothing to judge: no rollout is left of those that were asked for');
       return ANSWER_IS_NO;
@@ -93,7 +93,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
       url: flags.modelUrl,
       apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
     });
-    const judged: Judged[] = [];
+    const judged: JudgedRollout[] = [];
     const asked = { model, rater, rubric, journal, most: flags.maxCharacters, signal: stop.signal };
     for await (const one of several(wanted(), flags.concurrency, (row) => judgeOne(row, asked))) {
       judged.push(one);
@@ -145,7 +145,7 @@ async function firstModel(url: string): Promise<string> {
   }
 }
 
-async function costOf(rows: AsyncIterable<DumpRecord>, rubric: Rubric, most: number) {
+async function judgingCost(rows: AsyncIterable<DumpRecord>, rubric: Rubric, most: number) {
   const cost = { calls: 0, characters: 0 };
   for await (const { rollout } of rows) {
     cost.calls++;
@@ -169,7 +169,7 @@ const MOST_TOKENS = 4096;
 async function judgeOne(
   row: DumpRecord,
   { model, rater, rubric, journal, most, signal }: JudgeQuestion,
-): Promise<Judged> {
+): Promise<JudgedRollout> {
   const { locator, rollout } = row;
   const record = recordKey(row.raw);
   const half = halfOf(record);
@@ -228,7 +228,7 @@ async function comparedIn(
   return found;
 }
 
-function judgementLine({ locator, status, label, turn, quote, reason, half, human }: Judged): string {
+function judgementLine({ locator, status, label, turn, quote, reason, half, human }: JudgedRollout): string {
   const said = status === 'labelled' ? `${label}: t${turn} "${(quote ?? '').slice(0, 120)}"` : `${status}: ${reason}`;
   // Disagreements in the test half must not be shown, or the rubric could be tuned to them.
   const other = half === 'tune' && human !== null && label !== null && human !== label ? `  people say ${human}` : '';
@@ -236,11 +236,11 @@ function judgementLine({ locator, status, label, turn, quote, reason, half, huma
 }
 
 async function printAgreement(
-  judged: readonly Judged[],
+  judged: readonly JudgedRollout[],
   compared: readonly TwoLabels[],
   isJson: boolean,
 ): Promise<void> {
-  const of = (status: Judged['status']) => judged.filter((one) => one.status === status).length;
+  const of = (status: JudgedRollout['status']) => judged.filter((one) => one.status === status).length;
   const [tune, test] = [halfAgreement(compared, 'tune'), halfAgreement(compared, 'test')];
   if (isJson) {
     const json = (one: Agreement | null) => one && { ...one, raters: [...one.raters] };

@@ -70,10 +70,11 @@ function factTexts(file: DumpFile, print: FactPrinter): (string | FactText)[] {
 }
 
 /** Most facts are numbers, and printing those is the time of a row. */
-const isPlain = (value: number | string | null): value is number => typeof value === 'number' && Number.isFinite(value);
+const isKnownNumber = (value: number | string | null): value is number =>
+  typeof value === 'number' && Number.isFinite(value);
 
-const jsonFact: FactPrinter = (name, value) => `,"${name}":${isPlain(value) ? value : printJson(value)}`;
-const csvFact: FactPrinter = (_, value) => `,${isPlain(value) ? value : csvCells([value])}`;
+const jsonFact: FactPrinter = (name, value) => `,"${name}":${isKnownNumber(value) ? value : printJson(value)}`;
+const csvFact: FactPrinter = (_, value) => `,${isKnownNumber(value) ? value : csvCells([value])}`;
 
 /** The printed lists, by their bits: rollouts of one run have few. */
 const printed = new Map<number, string>();

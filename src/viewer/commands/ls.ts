@@ -106,7 +106,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, kept)) ?? true,
   };
   if (stream !== null)
-    return ended(
+    return exitCode(
       await followStream(dumpOfStream(stream, await dumpOptions(options, options.tokenizer)), following),
       filter,
     );
@@ -134,7 +134,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     const needs = data !== null && limit === Number.POSITIVE_INFINITY && isLarge(dump) ? 'details' : null;
     for await (const place of order === null
       ? listed(dump, asked, options, needs)
-      : sorted(dump, asked, order, needs)) {
+      : sortedPlaces(dump, asked, order, needs)) {
       if (printed >= limit) break;
       printed++;
       const details = data === null ? null : place.file.details(place.record);
@@ -172,10 +172,10 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     );
     return ANSWER_IS_NO;
   }
-  return ended(printed, filter);
+  return exitCode(printed, filter);
 }
 
-function ended(rows: number, filter: Query | null): number {
+function exitCode(rows: number, filter: Query | null): number {
   if (rows === 0) say(filter === null ? 'no rollouts' : 'nothing matches --filter');
   return rows === 0 ? ANSWER_IS_NO : DONE;
 }
@@ -200,7 +200,7 @@ async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): Async
   for (const file of dump.files) {
     await file.buildIndex(() => file.copiedBytes === 0 || file.count < most);
     if (file.error !== null) say(`${file.path}: ${file.error}`);
-    if (file.copiedBytes > LARGE_COPY) say(`${file.path}: ${costOf(file)}`);
+    if (file.copiedBytes > LARGE_COPY) say(`${file.path}: ${fileCost(file)}`);
     yield file;
   }
 }
@@ -216,7 +216,7 @@ async function* listed(
 }
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */
-async function* sorted(
+async function* sortedPlaces(
   dump: Dump,
   asked: ListRequest,
   order: SortOrder,
@@ -304,5 +304,5 @@ const SMALL_DUMP = 4 << 20;
 /** A copy this large in the temporary folder deserves a message. */
 const LARGE_COPY = 256 << 20;
 
-const costOf = (file: DumpFile): string =>
+const fileCost = (file: DumpFile): string =>
   `its records were copied once to the temporary folder, ${sizeText(file.copiedBytes)} until this ends (${file.container} has no lines to read in place)`;

@@ -73,10 +73,11 @@ export function workerMetrics(state: WorkerBeat, refusal: string | null): string
 function sampleText({ name, type, help, values }: Sample): string {
   const full = `${PREFIX}_${name}`;
   const lines = values.map(([labels, value]) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapedLabel(text)}"`);
     return `${full}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
   });
   return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
 }
 
-const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+const escapedLabel = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');

@@ -103,12 +103,12 @@ function wrong(what: string, { name, at, value, lineOf }: Described, error: z.Zo
   for (const issue of error.issues) {
     if (issue.code === 'unrecognized_keys')
       for (const key of issue.keys)
-        say(`${lineOf(...keysOf(issue.path), key)}: ${what} ${name} has no ${key}; it is not read`);
+        say(`${lineOf(...pathKeys(issue.path), key)}: ${what} ${name} has no ${key}; it is not read`);
     else if (issue.path.length === 0) say(`${at}: ${what} ${name} is a mapping; it is not read`);
     else if (!isThere(value, issue.path)) say(`${at}: ${what} ${name} needs ${issue.path.join('.')}; it is not read`);
     else {
       const [key] = issue.path;
-      const line = lineOf(...keysOf(issue.path));
+      const line = lineOf(...pathKeys(issue.path));
       say(
         `${line}: ${String(key)} of ${what} ${name} needs ${/^Invalid input/.test(issue.message) ? 'a text' : issue.message}; it is not read`,
       );
@@ -120,5 +120,5 @@ function wrong(what: string, { name, at, value, lineOf }: Described, error: z.Zo
 const isThere = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((held, key) => (held as Record<PropertyKey, unknown> | undefined)?.[key], value) !== undefined;
 
-const keysOf = (path: readonly PropertyKey[]): (string | number)[] =>
+const pathKeys = (path: readonly PropertyKey[]): (string | number)[] =>
   path.map((key) => (typeof key === 'number' ? key : String(key)));

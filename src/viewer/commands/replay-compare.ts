@@ -61,7 +61,7 @@ export async function compareEnvironments(options: TwoEnvironments): Promise<{ c
   return tally;
 }
 
-const told = ({ environment, status, verdict, reason, result }: ReplayOutcome) => ({
+const verdictText = ({ environment, status, verdict, reason, result }: ReplayOutcome) => ({
   environment,
   status,
   verdict,
@@ -75,9 +75,9 @@ const comparedJson = (first: ReplayOutcome, second: ReplayOutcome) => ({
   call: second.call,
   name: second.name,
   /** Against the record. */
-  first: told(first),
+  first: verdictText(first),
   /** Against the first. */
-  second: told(second),
+  second: verdictText(second),
   diff: diffOf(second),
 });
 

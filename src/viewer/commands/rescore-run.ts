@@ -68,8 +68,8 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
         opening ??= open();
         return (await opening).run(request, call);
       };
-      rewards = await opened('--reward', choice, runCases, stop.signal);
-      others = second === null ? null : await opened('--against', second, runCases, stop.signal);
+      rewards = await openedRewards('--reward', choice, runCases, stop.signal);
+      others = second === null ? null : await openedRewards('--against', second, runCases, stop.signal);
     } else queue = await scoresAt(shared, args, { choice, second, flags, journal, signal: stop.signal });
     const how = { repeat: flags.repeat, against: others?.router };
     const here = (task: ScoreTask) => rescoreTask(task, rewards!.router, stop.signal, how);
@@ -168,7 +168,7 @@ function allow(flag: string, choice: RewardChoice, { exec }: RescoreFlags): void
   if (runs !== null && choice.reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
 }
 
-async function opened(flag: string, choice: RewardChoice, run: Run, signal: AbortSignal): Promise<OpenRewards> {
+async function openedRewards(flag: string, choice: RewardChoice, run: Run, signal: AbortSignal): Promise<OpenRewards> {
   const rewards = openRewards(choice, run);
   await rewards.start(signal).catch((error: Error) => {
     rewards.close();

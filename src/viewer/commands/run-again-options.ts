@@ -51,7 +51,7 @@ export function addRunAgain(program: Command): Command {
       'for the code of a call (default: what the call or its tool says, else 30)',
       secondsOf,
     )
-    .option('--exact <rules>', `compare these exactly: all, or some of ${RULE_NAMES.join(',')}`, rulesOf)
+    .option('--exact <rules>', `compare these exactly: all, or some of ${RULE_NAMES.join(',')}`, compareRules)
     .option('--no-exec', 'run nothing again, whatever key is pressed')
     .option(
       '--journal <dir>',
@@ -66,7 +66,7 @@ export function addRunAgain(program: Command): Command {
   return program;
 }
 
-function rulesOf(text: string): readonly string[] {
+function compareRules(text: string): readonly string[] {
   const names = text === 'all' ? RULE_NAMES : text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(RULE_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is not a rule.`);

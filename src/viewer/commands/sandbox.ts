@@ -46,7 +46,7 @@ function backendOf(text: string): BackendChoice | BackendUrl {
   throw new InvalidArgumentError(`expected one of ${BACKEND_CHOICES.join(', ')}, or a URL.`);
 }
 
-const collect = (option: string, before: string[]): string[] => [...before, option];
+const collectOption = (option: string, before: string[]): string[] => [...before, option];
 
 export const sandboxCommand = (): Command =>
   new Command('sandbox')
@@ -71,19 +71,19 @@ export const sandboxCommand = (): Command =>
     .option(
       '--dataset <name=file>',
       'problems for /submit and the prompt endpoints, from a JSONL file; repeatable',
-      collect,
+      collectOption,
       [],
     )
     .option(
       '--toolchain <dir>',
       'a folder of rustup, pyenv, go, a virtual environment, node_modules …, for programs to use; repeatable',
-      collect,
+      collectOption,
       [],
     )
     .option(
       '--allow-host <name>',
       'a name that a request may call this server by, beside loopback; repeatable',
-      collect,
+      collectOption,
       [],
     )
     .option('--yes-unconfined', 'the backend unconfined is meant')

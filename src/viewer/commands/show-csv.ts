@@ -37,7 +37,7 @@ export function csvForm(columns: string | undefined): WrittenForm {
   let head: readonly string[] | null = null;
   const write = async (row: DumpRecord, labels: readonly Label[]) => {
     const subject = Subject.read(row);
-    await print(`${head!.map((name) => csvCell(cellOf(name, subject, labels))).join(',')}\n`);
+    await print(`${head!.map((name) => csvCell(csvCellOf(name, subject, labels))).join(',')}\n`);
   };
   const begin = async () => {
     const extras = new Set<string>();
@@ -59,7 +59,7 @@ export function csvForm(columns: string | undefined): WrittenForm {
   };
 }
 
-function cellOf(name: string, subject: Subject<DumpRecord>, labels: readonly Label[]): string {
+function csvCellOf(name: string, subject: Subject<DumpRecord>, labels: readonly Label[]): string {
   const { record } = subject;
   if (name === 'locator') return record.locator;
   if (name === 'label') return labelWords(labels);

@@ -75,7 +75,7 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
   const kept = filter?.asksKept ? (await import('../../replay/results.ts')).keptIn([journal]) : undefined;
   const redact = flags.redact ? await (await import('../../core/text/redact.ts')).redactor() : null;
   const limit = flags.limit ?? Number.POSITIVE_INFINITY;
-  const form = await formOf(args, flags);
+  const form = await shownForm(args, flags);
   let shown = 0;
   try {
     for await (const { row: read, turn } of selectRows(args, options, filter, kept)) {
@@ -100,7 +100,7 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
 }
 
 /** @throws UsageError if two are requested */
-async function formOf(args: readonly string[], flags: ShowFlags): Promise<WrittenForm> {
+async function shownForm(args: readonly string[], flags: ShowFlags): Promise<WrittenForm> {
   const asked = (['plain', 'jsonl', 'csv', 'markdown', 'html', 'mapping', 'tokens'] as const).filter(
     (name) => flags[name],
   );
@@ -112,7 +112,7 @@ async function formOf(args: readonly string[], flags: ShowFlags): Promise<Writte
   if (flags.compare === true && (name !== 'html' || args.length !== 2 || !args.every(isLocator)))
     throw new UsageError('--compare takes two rollouts, FILE:LINE each, and --html FILE');
   if (name === 'html')
-    return (await import('./show-html.ts')).htmlForm(flags.html!, titleOf(args, flags), flags.compare === true);
+    return (await import('./show-html.ts')).htmlForm(flags.html!, pageTitle(args, flags), flags.compare === true);
   if (name === 'json') return jsonForm();
   const tokenizer = name === 'tokens' ? await tokenizerOf(flags.tokenizer) : null;
   if (name === 'jsonl') return textForm(({ raw }) => `${raw.trim().replace(/\r?\n/g, ' ')}\n`);
@@ -132,7 +132,7 @@ async function formOf(args: readonly string[], flags: ShowFlags): Promise<Writte
   });
 }
 
-const titleOf = (args: readonly string[], { filter }: ShowFlags): string =>
+const pageTitle = (args: readonly string[], { filter }: ShowFlags): string =>
   [args.join(' '), ...(filter === undefined ? [] : [filter])].join(': ');
 
 function textForm(

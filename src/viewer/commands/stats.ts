@@ -40,7 +40,7 @@ export const statsCommand = (): Command =>
 
 /** A row for each stream and value. */
 export async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
-  const names = namesOf(options);
+  const names = columnNames(options);
   if (options.by === 'tool') return byTool(paths, options);
   const order = sortOf(options.by, '--by');
   if (order === null) throw new UsageError('--by needs a key');
@@ -67,7 +67,7 @@ const byTool = (paths: readonly string[], options: StatsOptions): Promise<number
   });
 
 /** @throws UsageError for conflicting flags */
-function namesOf({ by, of, histogram, best, curves }: StatsOptions): readonly string[] | null {
+function columnNames({ by, of, histogram, best, curves }: StatsOptions): readonly string[] | null {
   if (by === 'tool' && (of !== undefined || histogram || best || curves))
     throw new UsageError('--by tool counts calls; it takes no --of, --histogram, --curves or --best');
   if (of !== undefined) return of.split(',').flatMap((name) => sortOf(name.trim(), '--of')?.key ?? []);

@@ -9,7 +9,7 @@ import type { Rubric } from './rubric.ts';
  * @param most characters of the rollout; the excess is cut from the longest turns, with a note
  */
 export function questionOf(rollout: Rollout, rubric: Rubric, most: number): Message[] {
-  const turns = shortened(rollout.turns, most);
+  const turns = shortenedTurns(rollout.turns, most);
   const mark = createHash('sha256')
     .update(`${rubric.hash}\n${rollout.turns.map(({ role, text }) => `${role}\n${text}`).join('\n')}`)
     .digest('hex')
@@ -32,7 +32,7 @@ ${rubric.text.trim()}`,
 }
 
 /** The turns within a character limit, with the middle of the longest ones cut out. */
-function shortened(turns: readonly Turn[], most: number): Pick<Turn, 'index' | 'role' | 'text'>[] {
+function shortenedTurns(turns: readonly Turn[], most: number): Pick<Turn, 'index' | 'role' | 'text'>[] {
   let limit = most;
   const total = (): number => turns.reduce((sum, { text }) => sum + Math.min(text.length, limit), 0);
   while (total() > most && limit > 200) limit = Math.floor(limit * 0.8);

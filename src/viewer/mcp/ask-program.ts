@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 /** Slower answers are abandoned: the agent can ask for less. */
 const LONGEST_MS = 120_000;
 
-export interface Ran {
+export interface ProgramRun {
   /** The objects taken, in line order. */
   rows: Record<string, unknown>[];
   /** There were more lines than were taken. */
@@ -23,7 +23,7 @@ export async function askProgram(
   args: readonly string[],
   take: (row: Record<string, unknown>) => boolean | null,
   signal?: AbortSignal,
-): Promise<Ran> {
+): Promise<ProgramRun> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },

@@ -27,8 +27,8 @@ function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): {
   const turns = rowObjects(rollout.turns);
   const { spans: _spans, turns: _turns, contexts: _contexts, extras, raw, unobserved: _unobserved, ...head } = rollout;
   return {
-    ...(Object.fromEntries(Object.entries(head).map(([key, value]) => [key, short(value)])) as JsonObject),
-    extras: short(extras ?? {}),
+    ...(Object.fromEntries(Object.entries(head).map(([key, value]) => [key, shortValue(value)])) as JsonObject),
+    extras: shortValue(extras ?? {}),
     ...(typeof raw === 'string' ? { raw: shortened(raw, chars) } : {}),
     turn_count: turns.length,
     turns: turns
@@ -79,23 +79,30 @@ function withFewerTurns(rollout: { [key: string]: Printable }, room: number): { 
   if (bytesOf(told) <= room) return told;
   // The rest is an abnormally long head.
   const { locator, score, error } = rollout;
-  return { locator: short(locator as JsonValue), score, error: short((error ?? null) as JsonValue), too_long: true };
+  return {
+    locator: shortValue(locator as JsonValue),
+    score,
+    error: shortValue((error ?? null) as JsonValue),
+    too_long: true,
+  };
 }
 
 const rowObjects = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 /** Values of foreign keys, cut to a useful length. */
-function short(value: JsonValue, depth = 0): JsonValue {
+function shortValue(value: JsonValue, depth = 0): JsonValue {
   if (typeof value === 'string') return shortened(value, 400);
   if (Array.isArray(value))
-    return value.length > 30 || depth > 3 ? `a list of ${value.length}` : value.map((one) => short(one, depth + 1));
+    return value.length > 30 || depth > 3
+      ? `a list of ${value.length}`
+      : value.map((one) => shortValue(one, depth + 1));
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value);
   if (depth > 3) return `an object of ${entries.length} keys`;
   const kept = entries
     .slice(0, 30)
-    .map(([key, one]): [string, JsonValue] => [shortened(key, 80), short(one, depth + 1)]);
+    .map(([key, one]): [string, JsonValue] => [shortened(key, 80), shortValue(one, depth + 1)]);
   return Object.fromEntries(entries.length > 30 ? [...kept, ['…', `${entries.length - 30} keys more`]] : kept);
 }
 
@@ -118,8 +125,8 @@ export function listedAnswer(row: JsonObject): Printable {
   } = row;
   return {
     locator: shortened(String(locator), 600),
-    ...(error === undefined ? {} : { error: short(error) }),
-    ...(short(
+    ...(error === undefined ? {} : { error: shortValue(error) }),
+    ...(shortValue(
       Object.fromEntries(
         Object.entries({ stream, step, score, turns, tool_calls, tool_errors, ended, group }).filter(
           ([, value]) => value !== undefined && value !== null,
@@ -129,7 +136,7 @@ export function listedAnswer(row: JsonObject): Printable {
     findings: rowObjects(findings)
       .slice(0, 8)
       .map(({ check, turn, message }) => ({ check, turn, message: shortened(String(message), 160) })) as Printable[],
-    ...(Array.isArray(labels) && labels.length > 0 ? { labels: short(labels) } : {}),
+    ...(Array.isArray(labels) && labels.length > 0 ? { labels: shortValue(labels) } : {}),
     ...(isJsonObject(extras) ? { extras: scalarsOf(extras) } : {}),
   };
 }
@@ -144,4 +151,4 @@ const scalarsOf = (extras: JsonObject): JsonObject =>
   );
 
 /** Other rows (hits, sums, calls). */
-export const rowAnswer = (row: JsonObject): Printable => short(row);
+export const rowAnswer = (row: JsonObject): Printable => shortValue(row);

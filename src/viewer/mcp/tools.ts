@@ -54,7 +54,7 @@ export function mcpTools(served: Served): AgentTool[] {
     shape: (row: JsonObject) => Printable,
     signal: AbortSignal,
     before: readonly string[] = [],
-  ) => page([verb, '--json', ...reading, ...flags(options), '--', ...before, ...paths], from ?? 0, shape, signal);
+  ) => answerPage([verb, '--json', ...reading, ...flags(options), '--', ...before, ...paths], from ?? 0, shape, signal);
 
   const tools: AgentTool[] = [
     tool(
@@ -73,7 +73,7 @@ export function mcpTools(served: Served): AgentTool[] {
         const asked = ['ls', '--json', ...reading, ...flags({ filter: expression, limit: KEYS_OF }), '--', ...paths];
         const { messages, status } = await askProgram(asked, (row) => keys.add(row as JsonObject), signal);
         if (status === 2) throw new Error(messages);
-        return fitted(keys.rows(), { rollouts: keys.count, ...told(messages) });
+        return fittedRows(keys.rows(), { rollouts: keys.count, ...toldMessages(messages) });
       },
     ),
     tool(
@@ -98,7 +98,7 @@ export function mcpTools(served: Served): AgentTool[] {
         } = await askProgram(['show', '--json', ...reading, '--', ...locators], () => true, signal);
         if (status === 2) throw new Error(messages);
         const rollouts = offset === 0 ? shown : shown.map((one) => withOffset(one as JsonObject, from, offset));
-        return agentAnswer(showAnswer(rollouts as JsonObject[], { from, to, chars }), told(messages));
+        return agentAnswer(showAnswer(rollouts as JsonObject[], { from, to, chars }), toldMessages(messages));
       },
     ),
     tool(
@@ -163,9 +163,9 @@ export function mcpTools(served: Served): AgentTool[] {
         );
         if (status === 2) throw new Error(messages);
         const sums = [...found].sort(([, a], [, b]) => b.rollouts - a.rollouts);
-        return fitted(
+        return fittedRows(
           sums.map(([check, { rollouts: count, examples }]) => ({ check, rollouts: count, examples })),
-          { rollouts, without_findings: without, ...told(messages) },
+          { rollouts, without_findings: without, ...toldMessages(messages) },
         );
       },
     ),
@@ -187,7 +187,7 @@ export function mcpTools(served: Served): AgentTool[] {
       'What people and agents said of rollouts: labels and notes per rater, and how far raters agree.',
       { cursor },
       async ({ cursor: from }, signal) =>
-        page(['labels', '--json', ...reading, '--', paths[0]!], from ?? 0, rowAnswer, signal),
+        answerPage(['labels', '--json', ...reading, '--', paths[0]!], from ?? 0, rowAnswer, signal),
     ),
     tool(
       'label',
@@ -242,7 +242,12 @@ export function mcpTools(served: Served): AgentTool[] {
         },
         async ({ locator: one, call }, signal) => {
           checkInside(one, paths);
-          return page(['replay', '--json', '--yes', ...reading, ...flags({ call }), '--', one], 0, rowAnswer, signal);
+          return answerPage(
+            ['replay', '--json', '--yes', ...reading, ...flags({ call }), '--', one],
+            0,
+            rowAnswer,
+            signal,
+          );
         },
         false,
       ),
@@ -309,7 +314,7 @@ const OUTPUTS: Readonly<Record<string, z.ZodRawShape>> = {
 const COUNTING_MS = 5_000;
 
 /** As many rows from the cursor on as fit into an answer, with their total number. */
-async function page(
+async function answerPage(
   args: readonly string[],
   from: number,
   shape: (row: JsonObject) => Printable,
@@ -340,12 +345,12 @@ async function page(
     count: shaped.length,
     ...(hasMore ? { total: null, total_at_least: seen } : { total: seen }),
     next_cursor: next < seen ? next : null,
-    ...told(messages),
+    ...toldMessages(messages),
   });
 }
 
 /** As many rows as fit, with the number left out. */
-function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }): AgentAnswer {
+function fittedRows(rows: readonly Printable[], beside: { [key: string]: Printable }): AgentAnswer {
   let room = ROOM_BYTES;
   const kept = rows.filter((row) => {
     room -= bytesOf(row);
@@ -357,7 +362,7 @@ function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }
   });
 }
 
-const told = (messages: string): { [key: string]: Printable } =>
+const toldMessages = (messages: string): { [key: string]: Printable } =>
   messages === '' ? {} : { messages: messages.slice(0, 600) };
 
 /** Omits keys that are null in every dump without such facts. */

@@ -47,11 +47,11 @@ function turnText(turn: Turn): string {
   ];
   const head = `## t${turn.index} ${inline(turn.role)} (${said.join(', ')})\n`;
   const isAnswer = turn.role === 'assistant';
-  const parts = turn.parts.map((part) => partText(turn, part, isAnswer)).filter((text) => text !== '');
+  const parts = turn.parts.map((part) => markdownPart(turn, part, isAnswer)).filter((text) => text !== '');
   return [head, ...parts].join('\n');
 }
 
-function partText({ text, toolCalls }: Turn, { kind, start, end, call }: Part, isAnswer: boolean): string {
+function markdownPart({ text, toolCalls }: Turn, { kind, start, end, call }: Part, isAnswer: boolean): string {
   const words = sanitise(text.slice(start, end)).trim();
   if (words === '') return '';
   if (kind === 'think') return `**reasoning**\n\n${fence(words)}\n`;

@@ -37,9 +37,9 @@ export function sideBySide(recorded: string | null, fresh: string | null, width:
       at++;
       continue;
     }
-    const [left, right] = [run(lines, at, 'removed'), run(lines, at, 'added')];
+    const [left, right] = [sideRun(lines, at, 'removed'), sideRun(lines, at, 'added')];
     const removed = left.length > 0 ? left : [];
-    const added = left.length > 0 ? run(lines, at + left.length, 'added') : right;
+    const added = left.length > 0 ? sideRun(lines, at + left.length, 'added') : right;
     for (let i = 0; i < Math.max(removed.length, added.length); i++)
       rows.push(row(removed[i] ?? '', added[i] ?? '', i >= added.length ? '<' : i >= removed.length ? '>' : '|'));
     at += removed.length + added.length;
@@ -50,7 +50,7 @@ export function sideBySide(recorded: string | null, fresh: string | null, width:
 /** Nobody reads more to see where two texts part. */
 const MOST = 60;
 
-function run(lines: readonly DiffLine[], from: number, op: 'removed' | 'added'): string[] {
+function sideRun(lines: readonly DiffLine[], from: number, op: 'removed' | 'added'): string[] {
   const found: string[] = [];
   for (let at = from; at < lines.length; at++) {
     const line = lines[at];

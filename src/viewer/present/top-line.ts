@@ -24,7 +24,7 @@ export interface TopLine {
 }
 
 /** A part of the line that is shown whole or not at all. */
-interface Part {
+interface LinePart {
   pieces: Piece[];
   /** Parts of the highest rank are dropped first if the line is narrow. */
   rank: number;
@@ -62,13 +62,13 @@ export function topLine(line: TopLine, width: number): Edges {
 }
 
 /** The width of the parts, including the cells that separate the edges. */
-const cells = (parts: readonly Part[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
+const cells = (parts: readonly LinePart[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
 
 /** In order of importance, which is their rank; those at the right edge change by themselves. */
-function partsOf({ run, follow, progress, connection = null, queue = null, sandbox, isReading }: TopLine): Part[] {
-  const left = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'left' });
-  const right = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'right' });
-  const parts: Part[] = [];
+function partsOf({ run, follow, progress, connection = null, queue = null, sandbox, isReading }: TopLine): LinePart[] {
+  const left = (rank: number, ...pieces: Piece[]): LinePart => ({ pieces, rank, side: 'left' });
+  const right = (rank: number, ...pieces: Piece[]): LinePart => ({ pieces, rank, side: 'right' });
+  const parts: LinePart[] = [];
   if (connection !== null) parts.push(left(-1, ['plain', '  '], ['warning', truncate(connection, MOST_CONNECTION)]));
   const status = isReading ? (['quiet', 'reading …'] as Piece) : statusPiece(run);
   if (status !== null) parts.push(left(0, ['plain', '  '], status));

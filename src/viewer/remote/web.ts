@@ -10,7 +10,7 @@ const MOST_REDIRECTS = 5;
 type WebAnswer = Dispatcher.ResponseData;
 
 /** The parts of `Content-Range: bytes FIRST-LAST/WHOLE`; null for anything else. */
-function rangeOf(answer: WebAnswer): { first: number; last: number; whole: number | null } | null {
+function byteRange(answer: WebAnswer): { first: number; last: number; whole: number | null } | null {
   const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(answer, 'content-range') ?? '') ?? [];
   if (first === undefined || last === undefined) return null;
   return { first: Number(first), last: Number(last), whole: whole === '*' ? null : Number(whole) };
@@ -65,7 +65,7 @@ export class WebSource implements Machine {
       answer.statusCode === 416
         ? Number(empty ?? 0)
         : answer.statusCode === 206
-          ? (rangeOf(answer)?.whole ?? null)
+          ? (byteRange(answer)?.whole ?? null)
           : length === undefined
             ? null
             : Number(length);
@@ -162,7 +162,7 @@ function promisedBytes(answer: WebAnswer, offset: number, end: number): number {
   const length = headerOf(answer, 'content-length');
   const told = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
   if (answer.statusCode !== 206) return told;
-  const range = rangeOf(answer);
+  const range = byteRange(answer);
   const isWithin = range !== null && range.last < (range.whole ?? Number.POSITIVE_INFINITY) && range.last < end;
   if (!isWithin || range.first !== offset || range.last < range.first)
     throw new SourceError('the server sent another part than it was asked for', false);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RunnerContext } from '../../../src/viewer/tui/runner/context.ts';
 import { takeAway } from '../../../src/viewer/tui/runner/take-away.ts';
-import type { Taken } from '../../../src/viewer/tui/state/effect.ts';
+import type { TakenAway } from '../../../src/viewer/tui/state/effect.ts';
 import { bin, directoryWith } from '../../program.ts';
 import { smallRun } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
@@ -57,7 +57,7 @@ test('the line says what is missing: the file, with what would be in it, or the 
   expect(screen.state.prompt?.error?.message).toContain('trl, ');
 });
 
-async function write(what: Taken): Promise<string> {
+async function write(what: TakenAway): Promise<string> {
   let said = '';
   const { dump } = screen.data;
   const say = (text: string) => {

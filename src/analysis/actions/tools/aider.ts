@@ -12,7 +12,7 @@ export function actionInText(text: string): CallAction | null {
   const blocks: SearchReplace[] = [];
   for (const [, line = '', search = '', replace = ''] of withPathBeforeFence(text).matchAll(BLOCK)) {
     const path = line.trim().replace(/^[#*`\s]+|[`*:\s]+$/g, '') || (blocks.at(-1)?.path ?? '');
-    if (path !== '') blocks.push({ path, search: ended(search), replace: ended(replace) });
+    if (path !== '') blocks.push({ path, search: endedLine(search), replace: endedLine(replace) });
   }
   if (blocks.length > 0) return { kind: 'blocks', blocks };
   const command = COMMAND.exec(text)?.[1];
@@ -22,4 +22,4 @@ export function actionInText(text: string): CallAction | null {
 /** The file name may come before the fence or inside it. */
 const withPathBeforeFence = (text: string): string => text.replace(/\n```[^\n]*\n(?=[^\n<]+\n<{5,9} SEARCH)/g, '\n');
 
-const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);

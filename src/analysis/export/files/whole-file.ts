@@ -75,7 +75,7 @@ export class WholeFile {
 /** Removes the parts of a file that killed processes of this machine left behind. */
 function removeLeftovers(path: string): void {
   const before = `${basename(path)}.${HOST}-`;
-  for (const name of namesIn(dirname(path))) {
+  for (const name of filesIn(dirname(path))) {
     if (!name.startsWith(before)) continue;
     const [, pid] = /^(\d+)\.part$/.exec(name.slice(before.length)) ?? [];
     if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
@@ -87,7 +87,7 @@ function removeLeftovers(path: string): void {
   }
 }
 
-function namesIn(directory: string): string[] {
+function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {

@@ -4,7 +4,7 @@ import { failedCall, type ReadCall } from './call.ts';
 /** `f(a='x', b=2)`, one call after another; arguments are named Python literals. */
 export function pythonCalls(body: string): ReadCall[] {
   const calls: ReadCall[] = [];
-  const reader = new Reader(body);
+  const reader = new PythonicReader(body);
   for (;;) {
     reader.blank();
     reader.skip(',');
@@ -22,7 +22,7 @@ export function pythonCalls(body: string): ReadCall[] {
 
 /** A Python literal; undefined for any other text. None is null. */
 export function pythonValue(text: string): JsonValue | undefined {
-  const reader = new Reader(text);
+  const reader = new PythonicReader(text);
   try {
     const value = reader.value();
     reader.blank();
@@ -46,7 +46,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '
 /** The nesting limit of lists. */
 const DEEPEST = 500;
 
-class Reader {
+class PythonicReader {
   at = 0;
   #depth = 0;
   readonly #text: string;

@@ -84,12 +84,12 @@ function functionXml(body: string, typeOf: TypeOf): ReadCall {
   const inner = body.slice(open.index + open[0].length, end === -1 ? body.length : end);
   const given: JsonObject = {};
   for (const match of inner.matchAll(/<parameter=([^>\n]*)>([\s\S]*?)(?:<\/parameter>|(?=<parameter=)|$)/g))
-    given[match[1]!.trim()] = typedValue(unwrapped(match[2]!), typeOf(name, match[1]!.trim()));
+    given[match[1]!.trim()] = typedValue(unwrappedValue(match[2]!), typeOf(name, match[1]!.trim()));
   return { name, arguments: given, error: null };
 }
 
 /** The line breaks that a template writes around a value. */
-const unwrapped = (value: string): string => value.replace(/^\n/, '').replace(/\n$/, '');
+const unwrappedValue = (value: string): string => value.replace(/^\n/, '').replace(/\n$/, '');
 
 /** `<invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>`, one or several. */
 function invokes(body: string, typeOf: TypeOf): ReadCall[] {
@@ -100,7 +100,7 @@ function invokes(body: string, typeOf: TypeOf): ReadCall[] {
     for (const one of match[2]!.matchAll(
       /<parameter name="?([^">\n]*)"?>([\s\S]*?)(?:<\/parameter>|(?=<parameter )|$)/g,
     ))
-      given[one[1]!.trim()] = typedValue(unwrapped(one[2]!), typeOf(name, one[1]!.trim()));
+      given[one[1]!.trim()] = typedValue(unwrappedValue(one[2]!), typeOf(name, one[1]!.trim()));
     return { name, arguments: given, error: null };
   });
 }

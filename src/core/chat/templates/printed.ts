@@ -1,7 +1,7 @@
 import type { ChatTemplate } from '../template.ts';
 
 /** After a blank line, if a role word is set off by an indent. */
-const header = (role: string): string => String.raw`(?<=\n)[ \t]*\n[ \t]+${role}\n`;
+const printedHeader = (role: string): string => String.raw`(?<=\n)[ \t]*\n[ \t]+${role}\n`;
 
 /** ChatML without its tokens as people print it in documents: role lines are indented and follow a blank line. */
 export const printedChatml: ChatTemplate = {
@@ -16,8 +16,8 @@ export const printedChatml: ChatTemplate = {
       { open: String.raw`^\s*\n[ \t]+(system|user)\n` },
       // The response repeats the role with which the prompt ends.
       { open: String.raw`(?<=\n[ \t]+assistant\n)assistant\n`, role: 'assistant' },
-      { open: header('tool'), role: 'tool', after: ['assistant', 'tool'] },
-      { open: header('(system|user|assistant)') },
+      { open: printedHeader('tool'), role: 'tool', after: ['assistant', 'tool'] },
+      { open: printedHeader('(system|user|assistant)') },
     ],
   },
   class: 'inferred',

@@ -5,7 +5,7 @@ import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { countRollouts } from '../parse-line.ts';
-import { oneLine } from './inspect-log.ts';
+import { jsonLine } from './inspect-log.ts';
 import { LARGEST_RECORD } from './limits.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
 import { sessionsOf } from './sessions.ts';
@@ -68,12 +68,12 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
     yield { text: '[]', place: ':1' };
     return;
   }
-  const head = valueIn(bytes.subarray(first, endOfValue(bytes, first)));
+  const head = documentValue(bytes.subarray(first, endOfValue(bytes, first)));
   const isOne = !isJsonObject(head)
     ? !Array.isArray(head)
     : formatOf(head, context) === undefined && wrapList([head]) !== null;
   if (isOne && bytes.length < LARGEST_RECORD) {
-    const value = valueIn(bytes.subarray(start));
+    const value = documentValue(bytes.subarray(start));
     const session = isJsonObject(head) ? sessionOf(head) : undefined;
     if (session !== undefined && Array.isArray(value)) {
       const events = value.flatMap((event, at) => (isJsonObject(event) ? [{ event, line: at + 1 }] : []));
@@ -97,14 +97,14 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
 }
 
 const printOr = (value: JsonValue | undefined, bytes: Uint8Array): string | Uint8Array =>
-  value === undefined ? oneLine(bytes) : printJson(value);
+  value === undefined ? jsonLine(bytes) : printJson(value);
 
 function values(bytes: Buffer, start: number, context: ReadContext): Generator<CopyLine> | null {
   const lineEnd = bytes.indexOf(10, start);
   const first = firstByte(bytes, start);
   if (lineEnd !== -1 && first < lineEnd && firstByte(bytes, lineEnd) < bytes.length) {
     const line = bytes.subarray(first, lineEnd);
-    if (isJsonObject(valueIn(line) ?? undefined)) return null;
+    if (isJsonObject(documentValue(line) ?? undefined)) return null;
   }
   return inTurn(bytes, first, context);
 }
@@ -115,7 +115,7 @@ function* inTurn(bytes: Buffer, first: number, context: ReadContext): Generator<
     const events: { event: JsonObject; line: number }[] = [];
     for (let at = first; at < bytes.length; ) {
       const end = Math.max(at + 1, endOfValue(bytes, at));
-      const event = valueIn(bytes.subarray(at, end));
+      const event = documentValue(bytes.subarray(at, end));
       if (isJsonObject(event)) events.push({ event, line: events.length + 1 });
       at = firstByte(bytes, end);
     }
@@ -137,7 +137,7 @@ const LARGEST_REQUEST = 64 << 20;
 /** The session of a document that holds several events, such as a request of OTLP; null for any other. */
 function splitSession(bytes: Uint8Array, context: ReadContext): Session | null {
   if (bytes.length > LARGEST_REQUEST || context.format !== undefined) return null;
-  const value = valueIn(bytes);
+  const value = documentValue(bytes);
   const session = isJsonObject(value) ? sessionOf(value) : undefined;
   return session?.eventsOf === undefined ? null : session;
 }
@@ -201,7 +201,7 @@ const ESCAPED: string[] = Array.from({ length: 32 }, (_, code) =>
   JSON.stringify(String.fromCharCode(code)).slice(1, -1),
 );
 
-function valueIn(bytes: Uint8Array): JsonValue | undefined {
+function documentValue(bytes: Uint8Array): JsonValue | undefined {
   if (bytes.length > LARGEST_RECORD) return undefined;
   try {
     return parseJson(Buffer.from(bytes).toString('utf8'));

@@ -9,12 +9,12 @@ export function jsonOf(value: unknown): JsonValue {
   if (value instanceof Uint8Array) return bytesAsText(value);
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<number | bigint>, jsonOf);
   if (Array.isArray(value)) return value.map(jsonOf);
-  if (value instanceof Map) return objectOf([...value].map(([key, one]) => [String(key), one]));
-  if (typeof value === 'object') return objectOf(Object.entries(value));
+  if (value instanceof Map) return foreignObject([...value].map(([key, one]) => [String(key), one]));
+  if (typeof value === 'object') return foreignObject(Object.entries(value));
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : String(value);
 }
 
-function objectOf(entries: [string, unknown][]): JsonObject {
+function foreignObject(entries: [string, unknown][]): JsonObject {
   const object: JsonObject = Object.create(null);
   for (const [key, value] of entries) object[key] = jsonOf(value);
   return object;

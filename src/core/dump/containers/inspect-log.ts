@@ -18,14 +18,14 @@ export const isInspectLog = (members: ReadonlyMap<string, Member>): boolean =>
  * so.
  */
 export async function* inspectSamples(members: ReadonlyMap<string, Member>): AsyncGenerator<CopyLine> {
-  const head = await headOf(members);
+  const head = await logHead(members);
   for (const member of members.values()) {
     if (!SAMPLE.test(member.name)) continue;
     const place = `/${member.name}`;
     try {
       const isLarge = member.size > LARGE_SAMPLE;
       const text = isLarge ? await largeSample(member, members) : await member.bytes();
-      yield { text: withHead(oneLine(text), head), place, isWaited: isLarge };
+      yield { text: withHead(jsonLine(text), head), place, isWaited: isLarge };
     } catch (error) {
       yield { text: unreadable(errorMessage(error)), place };
     }
@@ -96,14 +96,14 @@ export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
     for (const { text, isWhole } of found) {
       number++;
       const whole = isWhole ? text : withMore(text, leftOut(size));
-      yield { text: withHead(oneLine(whole), head), place: `:1.${number}`, isWaited: true };
+      yield { text: withHead(jsonLine(whole), head), place: `:1.${number}`, isWaited: true };
     }
   }
   if (number === 0) throw new Error('the log ends before its first sample is told');
 }
 
 /** `{"eval_log":…,` from the newest header; null if there is none. */
-async function headOf(members: ReadonlyMap<string, Member>): Promise<Buffer | null> {
+async function logHead(members: ReadonlyMap<string, Member>): Promise<Buffer | null> {
   for (const name of ['header.json', '_journal/start.json']) {
     const member = members.get(name);
     if (member === undefined) continue;
@@ -124,7 +124,7 @@ function headFrom(bytes: Uint8Array, name: string): Buffer | null {
 }
 
 /** Line ends between the tokens of a JSON text become blanks; its strings contain none. */
-export function oneLine(bytes: Uint8Array): Buffer {
+export function jsonLine(bytes: Uint8Array): Buffer {
   const text = Buffer.from(bytes);
   for (let at = text.indexOf(10); at !== -1; at = text.indexOf(10, at + 1)) text[at] = 32;
   for (let at = text.indexOf(13); at !== -1; at = text.indexOf(13, at + 1)) text[at] = 32;

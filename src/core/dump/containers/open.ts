@@ -22,7 +22,7 @@ export type { ContainerKind };
 /**
  * How to access a file's records: in place, or through a copy with one record per line that is filled while it is read.
  */
-export interface Opened {
+export interface OpenedContainer {
   kind: ContainerKind;
   /** null if the records decide it, once the first is in the copy. */
   shape: FileShape | null;
@@ -40,13 +40,13 @@ export async function openContainer(
   context: ReadContext,
   name = path,
   inThread = false,
-): Promise<Opened> {
-  const kind = kindOf(headOf(path), name);
+): Promise<OpenedContainer> {
+  const kind = kindOf(fileHead(path), name);
   if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name);
   const join = joinOf(name);
   if (kind === 'lines') return openLines(path, context, join);
   if (inThread && THREADED.has(kind)) return { kind, shape: null, copy: copyInThread(path, name, context) };
-  const source = await sourceOf(kind, path, context);
+  const source = await recordSource(kind, path, context);
   if (source === null) return openLines(path, context, join);
   return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
 }
@@ -56,18 +56,18 @@ const THREADED: ReadonlySet<ContainerKind> = new Set(['zip', 'parquet', 'sqlite'
 
 /** Fills a file with the records of a container. @returns null if they are lines after all */
 export async function copyInto(fd: number, path: string, context: ReadContext, name: string): Promise<Copy | null> {
-  const source = await sourceOf(kindOf(headOf(path), name), path, context);
+  const source = await recordSource(kindOf(fileHead(path), name), path, context);
   return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
 }
 
 /** JSON lines that are read in place without additions, so their text is in the file's bytes. */
 export function isReadInPlace(path: string, context: ReadContext): boolean {
-  if (!statSync(path).isFile() || kindOf(headOf(path), path) !== 'lines' || joinOf(path) !== null) return false;
+  if (!statSync(path).isFile() || kindOf(fileHead(path), path) !== 'lines' || joinOf(path) !== null) return false;
   const { kind } = fileShapeOf(path, context);
   return kind === 'lines' || kind === 'split';
 }
 
-function openLines(path: string, context: ReadContext, join: Join | null): Opened {
+function openLines(path: string, context: ReadContext, join: Join | null): OpenedContainer {
   const shape = fileShapeOf(path, context);
   if (shape.kind === 'session')
     return {
@@ -80,14 +80,14 @@ function openLines(path: string, context: ReadContext, join: Join | null): Opene
 }
 
 /** Readers are loaded on demand: JSON lines need none. */
-async function sourceOf(
+async function recordSource(
   kind: ContainerKind,
   path: string,
   context: ReadContext,
 ): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
   switch (kind) {
     case 'json':
-      return isLargeLog(statSync(path).size, headOf(path)) ? largeLogSamples(path) : documentRecords(path, context);
+      return isLargeLog(statSync(path).size, fileHead(path)) ? largeLogSamples(path) : documentRecords(path, context);
     case 'csv':
       return (await import('./table.ts')).csvRecords(path);
     case 'yaml':
@@ -170,7 +170,12 @@ async function* memberRecords(member: Member, context: ReadContext): AsyncGenera
 const placeIn = (place: string | undefined, number: number): string => (place === ':1' ? '' : (place ?? `:${number}`));
 
 /** gzip and zstd contain another file, identified by its bytes; lines are read as they are unpacked. */
-async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadContext, name: string): Promise<Opened> {
+async function openPacked(
+  path: string,
+  kind: 'gzip' | 'zstd',
+  context: ReadContext,
+  name: string,
+): Promise<OpenedContainer> {
   const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path);
   const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');
   const innerName = name.slice(0, name.length - basename(name).length) + inner;
@@ -190,7 +195,7 @@ async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadCont
   for (let bytes = 0; bytes < HEAD_BYTES; bytes = statOf(fd)) if ((await copy.fill.next()).done) break;
   const readable = `/dev/fd/${fd}`;
   const join = joinOf(name);
-  if (kindOf(headOf(readable), innerName) === 'lines' && join === null) {
+  if (kindOf(fileHead(readable), innerName) === 'lines' && join === null) {
     const shape = fileShapeOf(readable, context);
     if (shape.kind !== 'session') return { kind, shape, copy };
   }
@@ -222,7 +227,7 @@ function statOf(fd: number): number {
   return size;
 }
 
-function headOf(path: string): Buffer {
+function fileHead(path: string): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   const fd = openSync(path, 'r');
   try {

@@ -5,10 +5,10 @@ import { bytesAsText } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
 import { dtypeOf, rebuild, type Storage, Tensor } from './tensor.ts';
 
-type Call = (...values: never[]) => unknown;
+type PickleCall = (...values: never[]) => unknown;
 
 /** The names that a torch pickle may import; building these runs no code from the file. */
-const ALLOWED: Record<string, Call> = {
+const ALLOWED: Record<string, PickleCall> = {
   'collections.OrderedDict': (pairs: [unknown, unknown][] = []) => new Map(pairs),
   'torch._utils._rebuild_tensor': (storage: Storage, offset: number, size: number[], stride: number[]) =>
     rebuild(storage, offset, size, stride),

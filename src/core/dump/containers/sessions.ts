@@ -28,7 +28,7 @@ export async function* sessionRecords(path: string, session: Session): AsyncGene
 export function* sessionsOf(events: readonly PlacedEvent[], session: Session, alone: string): Generator<CopyLine> {
   const byKey = new Map<string, FoundSession>();
   const nameless: JsonObject[] = [];
-  const all = session.eventsOf === undefined ? events : events.flatMap((one) => within(one, session));
+  const all = session.eventsOf === undefined ? events : events.flatMap((one) => eventsWithin(one, session));
   const keys = session.keysOf?.(all.map(({ event }) => event));
   let current: string | null = null;
   for (const [at, { event, line }] of all.entries()) {
@@ -60,7 +60,7 @@ interface FoundSession {
   line: number;
 }
 
-const within = (one: PlacedEvent, session: Session): PlacedEvent[] =>
+const eventsWithin = (one: PlacedEvent, session: Session): PlacedEvent[] =>
   session.isEvent(one.event) && session.eventsOf !== undefined
     ? session.eventsOf(one.event).map((event) => ({ event, line: one.line }))
     : [one];

@@ -65,15 +65,15 @@ export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
 }
 
 /** The part of the reader that is used; it is loaded on demand. */
-interface Reader {
+interface SqliteReader {
   all(sql: string): Record<string, unknown>[];
   prepare(sql: string): { iterate(values: never[]): Iterable<Record<string, unknown>>; finalize(): void };
 }
 
-const columnsOf = (database: Reader, table: string): Set<string> =>
+const columnsOf = (database: SqliteReader, table: string): Set<string> =>
   new Set(database.all(`pragma table_info("${table.replaceAll('"', '""')}")`).map(({ name }) => String(name)));
 
-function* tableRows(database: Reader, queries: readonly string[]): Generator<JsonObject> {
+function* tableRows(database: SqliteReader, queries: readonly string[]): Generator<JsonObject> {
   for (const query of queries) {
     const statement = database.prepare(query);
     try {

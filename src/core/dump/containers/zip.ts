@@ -33,14 +33,14 @@ export async function* inZip<T>(
       ),
     );
     const members = new Map<string, Member>();
-    for (const entry of await entriesOf(zip)) {
+    for (const entry of await zipEntries(zip)) {
       const name = entry.fileName;
       if (name.endsWith('/')) continue;
       members.set(name, {
         name,
         size: entry.uncompressedSize,
-        bytes: () => bytesOf(fd, zip, entry, guard),
-        pieces: () => piecesOf(fd, zip, entry, guard),
+        bytes: () => memberBytes(fd, zip, entry, guard),
+        pieces: () => memberPieces(fd, zip, entry, guard),
       });
     }
     yield* use(members);
@@ -49,7 +49,7 @@ export async function* inZip<T>(
   }
 }
 
-function entriesOf(zip: ZipFile): Promise<Entry[]> {
+function zipEntries(zip: ZipFile): Promise<Entry[]> {
   return new Promise((resolve, reject) => {
     const entries: Entry[] = [];
     zip.on('entry', (entry: Entry) => {
@@ -63,7 +63,7 @@ function entriesOf(zip: ZipFile): Promise<Entry[]> {
 }
 
 /** @throws Error that names the member */
-async function bytesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): Promise<Uint8Array> {
+async function memberBytes(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): Promise<Uint8Array> {
   const { fileName: name, uncompressedSize: size, compressionMethod: method } = entry;
   if (size > LARGEST_RECORD) throw new Error(`${name} has ${size} bytes, more than can be read at once`);
   try {
@@ -84,7 +84,7 @@ async function bytesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard)
 }
 
 /** @throws Error that names the member */
-async function* piecesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): AsyncGenerator<Uint8Array> {
+async function* memberPieces(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): AsyncGenerator<Uint8Array> {
   const { fileName: name, compressedSize: size, compressionMethod: method } = entry;
   try {
     if (entry.isEncrypted()) throw new Error('it is encrypted');

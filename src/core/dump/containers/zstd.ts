@@ -88,7 +88,7 @@ async function frameDecoder(): Promise<(frame: Uint8Array, most: number) => Uint
   };
 }
 
-interface Frame {
+interface ZstdFrame {
   /** Bytes in the file. */
   length: number;
   isData: boolean;
@@ -99,11 +99,11 @@ interface Frame {
 /** The largest size of an unpacked block. */
 const MOST_OF_BLOCK = 1 << 17;
 
-const frameAt = (fd: number, at: number, size: number): Frame =>
+const frameAt = (fd: number, at: number, size: number): ZstdFrame =>
   frameIn((bytes, from) => readSync(fd, bytes, 0, bytes.length, from), at, size);
 
 /** Walks the blocks of a frame by their headers (RFC 8878). */
-function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, size: number): Frame {
+function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, size: number): ZstdFrame {
   const torn = () => new Error('the last zstd frame is not complete: still being written, or cut off');
   const head = Buffer.alloc(18);
   read(head, at);

@@ -88,7 +88,7 @@ async function trainJoin(run: string, step: string): Promise<Adder> {
   const { trainedRows, valuesFor } = await import('./train-data.ts');
   const rows = await trainedRows(`${run}train_data`, step);
   const said = `${run}trajectory/${step}.jsonl`;
-  const messages = isInside(run, said) ? await messagesOf(said) : new Map<number, JsonValue>();
+  const messages = isInside(run, said) ? await joinedMessages(said) : new Map<number, JsonValue>();
   let position = 0;
   return edit((record) => {
     const { sample } = record;
@@ -105,7 +105,7 @@ async function trainJoin(run: string, step: string): Promise<Adder> {
   });
 }
 
-async function messagesOf(path: string): Promise<Map<number, JsonValue>> {
+async function joinedMessages(path: string): Promise<Map<number, JsonValue>> {
   const found = new Map<number, JsonValue>();
   if (!isFileInside(dirname(path), path)) return found;
   for await (const line of linesIn(path)) {

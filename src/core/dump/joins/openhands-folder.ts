@@ -19,7 +19,7 @@ export function conversationFile(folder: string, names: Iterable<string>): strin
   const kind = basename(folder.replace(/\/+$/, ''));
   const form = kind === 'events' ? EVENT : kind === 'event_cache' ? PAGE : null;
   if (form === null) return null;
-  const [first] = numbered(names, form);
+  const [first] = numberedFiles(names, form);
   if (first === undefined) return null;
   const value = jsonIn(join(folder, first.name));
   const event = Array.isArray(value) ? value[0] : value;
@@ -33,13 +33,13 @@ export function conversationFile(folder: string, names: Iterable<string>): strin
 export function conversationEvents(folder: string): JsonValue[] {
   const found = new Map<number, JsonObject>();
   const unreadable = new Set<number>();
-  for (const { name, number } of numbered(readdirSync(folder), EVENT)) {
+  for (const { name, number } of numberedFiles(readdirSync(folder), EVENT)) {
     const value = isFileInside(folder, join(folder, name)) ? jsonIn(join(folder, name)) : undefined;
     if (isJsonObject(value ?? undefined)) found.set(number, value as JsonObject);
     else unreadable.add(number);
   }
   const cache = basename(folder.replace(/\/+$/, '')) === 'event_cache' ? folder : join(folder, '../event_cache');
-  for (const { name, number } of numbered(namesIn(cache), PAGE)) {
+  for (const { name, number } of numberedFiles(fileNames(cache), PAGE)) {
     const page = isFileInside(cache, join(cache, name)) ? jsonIn(join(cache, name)) : undefined;
     for (const [at, event] of (Array.isArray(page) ? page : []).entries()) {
       if (!isJsonObject(event)) continue;
@@ -52,7 +52,7 @@ export function conversationEvents(folder: string): JsonValue[] {
   return [...found].sort(([a], [b]) => a - b).map(([, event]) => event);
 }
 
-function namesIn(folder: string): string[] {
+function fileNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -60,7 +60,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-const numbered = (names: Iterable<string>, form: RegExp): { name: string; number: number }[] =>
+const numberedFiles = (names: Iterable<string>, form: RegExp): { name: string; number: number }[] =>
   [...names]
     .flatMap((name) => {
       const number = form.exec(name)?.[1];

@@ -15,7 +15,7 @@ export async function annotations(folder: string): Promise<Map<string, JsonObjec
     if (!/\.jsonl(\.zst)?$/.test(name) || /\.index\.jsonl/.test(name)) continue;
     if (!isFileInside(folder, `${folder}/${name}`)) continue;
     try {
-      for await (const line of linesIn(`${folder}/${name}`)) add(found, line);
+      for await (const line of linesIn(`${folder}/${name}`)) addLine(found, line);
     } catch (error) {
       // The live chunk may end inside a frame; the frames before it count.
       if (!(error instanceof Error)) throw error;
@@ -24,7 +24,7 @@ export async function annotations(folder: string): Promise<Map<string, JsonObjec
   return found;
 }
 
-function add(found: Map<string, JsonObject[]>, line: string): void {
+function addLine(found: Map<string, JsonObject[]>, line: string): void {
   try {
     const update = parseJson(line);
     if (!isJsonObject(update) || typeof update.trace_id !== 'string') return;

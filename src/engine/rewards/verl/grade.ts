@@ -58,17 +58,17 @@ function normalise(answer: string): string {
   text = text.replace(/\^ *\\circ/g, '');
   if (text.startsWith('{') && text.endsWith('}')) text = text.slice(1, -1);
   text = text.replace(/,\\! */g, '');
-  const number = pythonFloat(text);
+  const number = parsedPythonFloat(text);
   if (number !== null && Math.abs(number - Math.round(number)) <= 1e-7) text = String(Math.round(number));
   if (text.includes('\\')) text = plainLatex(text);
   text = text
     .replace(/- */g, '-')
     .replace(/([0-9]) +([0-9])/g, '$1+$2')
     .toLowerCase();
-  return isInteger(text) ? String(Math.trunc(pythonFloat(text.replaceAll(',', '')) ?? 0)) : text;
+  return isInteger(text) ? String(Math.trunc(parsedPythonFloat(text.replaceAll(',', '')) ?? 0)) : text;
 }
 
-const pythonFloat = (text: string): number | null => {
+const parsedPythonFloat = (text: string): number | null => {
   // Python accepts the digits of every script.
   const plain = text
     .replace(/\p{Nd}/gu, (digit) => digit.normalize('NFKC'))
@@ -78,7 +78,7 @@ const pythonFloat = (text: string): number | null => {
 };
 
 function isInteger(text: string): boolean {
-  const number = pythonFloat(withoutCommas(text));
+  const number = parsedPythonFloat(withoutCommas(text));
   return number !== null && Math.abs(number - Math.round(number)) <= 1e-7;
 }
 

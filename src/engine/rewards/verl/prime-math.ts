@@ -44,9 +44,9 @@ function boxedIn(text: string): string | null {
   return null;
 }
 
-type Value = string | number;
+type MathValue = string | number;
 
-function mathEqual(given: Value, truth: Value, pi: number | null): boolean | null {
+function mathEqual(given: MathValue, truth: MathValue, pi: number | null): boolean | null {
   let a = normalise(given, pi);
   const b = normalise(truth, pi);
   if (a === null || b === null) return false;
@@ -91,14 +91,14 @@ function sameForm(a: string, b: string): boolean | null {
 
 const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-4 * Math.max(Math.abs(a), Math.abs(b));
 
-function digits(value: Value): number | null {
+function digits(value: MathValue): number | null {
   if (typeof value === 'number') return value;
   const text = value.includes('{,}') ? value.replaceAll('{,}', '') : value.replaceAll(',', '');
   return /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : null;
 }
 
 /** null: the scorer raises here, and the answer counts as wrong. */
-function normalise(value: Value, pi: number | null): Value | null {
+function normalise(value: MathValue, pi: number | null): MathValue | null {
   if (typeof value === 'number') return value;
   if (/^\$\d+(?:\.\d+)?/.test(value)) return value.slice(1);
   if (/^\d+(?:\.\d+)?\\?%$/.test(value)) return value.replace(/\\?%/, '');
@@ -115,12 +115,12 @@ function normalise(value: Value, pi: number | null): Value | null {
   }
 }
 
-function evaluated(text: string): Value {
-  const found = /^[\d\s.*+/()e-]+$/.test(text) ? numberOf(text) : null;
+function evaluated(text: string): MathValue {
+  const found = /^[\d\s.*+/()e-]+$/.test(text) ? mathNumber(text) : null;
   return found ?? text;
 }
 
-const numberOf = (text: string): number | null => numberAt(text, () => Number.NaN, { implicit: false });
+const mathNumber = (text: string): number | null => numberAt(text, () => Number.NaN, { implicit: false });
 
 const INTERVALS: readonly [RegExp, string, string][] = [
   [/^Interval\((.*)\)$/, '[', ']'],

@@ -13,14 +13,17 @@ const BACKENDS: readonly BackendDeclaration[] = [bubblewrap, pyodide, unconfined
 export type BackendChoice = 'auto' | Exclude<BackendName, 'remote'>;
 export const BACKEND_CHOICES = ['auto', ...BACKENDS.map((backend) => backend.name)] as BackendChoice[];
 
-export interface Chosen {
+export interface ChosenBackend {
   backend: Backend;
   /** One line per backend that was tried before and rejected. */
   why: string[];
 }
 
 /** @throws {Error} when the named backend, or every confining one, cannot be used; the message says why. */
-export async function chooseBackend(choice: BackendChoice | BackendUrl, options: BackendOptions): Promise<Chosen> {
+export async function chooseBackend(
+  choice: BackendChoice | BackendUrl,
+  options: BackendOptions,
+): Promise<ChosenBackend> {
   if (isBackendUrl(choice)) return { backend: await openRemote(choice), why: [] };
   sweepLeftovers();
   const why: string[] = [];

@@ -14,14 +14,14 @@ export interface Source {
   run: string;
 }
 
-interface SourceContext extends Machine {
+interface SourceContext extends LanguageMachine {
   /** An absolute path in the run's directory for a source file with this extension. */
   fresh: (extension: string) => string;
   /** Names in `files`. */
   files: readonly string[];
 }
 
-interface Machine {
+interface LanguageMachine {
   /** Linker flags that this machine's g++ accepts. */
   linkFlags: string;
   /** Java archives of this machine that programs may assume. */
@@ -201,7 +201,7 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
 export const NEEDS_GPU: readonly Language[] = ['cuda', 'python_gpu'];
 
 /** Why programs of this language cannot run although its tools are installed; null if nothing is known against it. */
-export function lackOfMachine(language: Language, machine: Machine & { hasGpu: boolean }): string | null {
+export function lackOfMachine(language: Language, machine: LanguageMachine & { hasGpu: boolean }): string | null {
   if (NEEDS_GPU.includes(language) && !machine.hasGpu) return 'no GPU';
   try {
     RUNNERS[language]?.prepare('', { fresh: (extension) => `a${extension}`, files: [], ...machine });

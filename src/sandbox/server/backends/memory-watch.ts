@@ -75,7 +75,7 @@ export function watchProcess(pid: number, limitMb: number, onExcess: () => void)
   );
 }
 
-interface Held {
+interface HeldMemory {
   processes: Process[];
   /** Their pages are not shared. */
   alone?: boolean;
@@ -85,7 +85,7 @@ interface Held {
 
 let freeAt = 0;
 
-function watch(held: () => Held, limitMb: number, onExcess: (pids: readonly number[]) => void): () => void {
+function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonly number[]) => void): () => void {
   const limit = limitMb * 1024 * 1024;
   let isOver = false;
   const look = async () => {

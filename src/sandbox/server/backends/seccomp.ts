@@ -2,9 +2,9 @@
 // prctl(PR_SET_SECCOMP) take. It blocks what a program in namespaces without capabilities can still reach: tracing,
 // kernel interfaces with a history of holes, new namespaces, and memory that no limit of the fallback counts.
 
-type Machine = 'x64' | 'arm64';
+type Architecture = 'x64' | 'arm64';
 
-const AUDIT_ARCH: Record<Machine, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+const AUDIT_ARCH: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 /** linux/errno.h */
 const EPERM = 1;
 const ENOSYS = 38;
@@ -13,7 +13,7 @@ const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
-const refuse = (errno: number): number => 0x00050000 | errno;
+const refusalOf = (errno: number): number => 0x00050000 | errno;
 
 /** [x64, arm64] as libseccomp 2.5.4 resolves the names; -1 if the machine has no such call. */
 const CALLS = {
@@ -159,14 +159,21 @@ const CALLS = {
   ioprio_set: [251, 30],
   setpgid: [109, 154],
 } as const satisfies Record<string, readonly [number, number]>;
-type Call = keyof typeof CALLS;
+type SystemCall = keyof typeof CALLS;
 
 /** Libraries meet these errors on old kernels and have fallbacks; clone3 keeps its flags where no filter sees them. */
-const MISSING: Call[] = ['clone3', 'io_setup', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
+const MISSING: SystemCall[] = [
+  'clone3',
+  'io_setup',
+  'io_uring_setup',
+  'io_uring_enter',
+  'io_uring_register',
+  'memfd_secret',
+];
 /** All runs share their user's watches, and a watch on a system file reveals who opens it. */
-const SHARED: Call[] = ['inotify_init', 'inotify_init1'];
+const SHARED: SystemCall[] = ['inotify_init', 'inotify_init1'];
 /** Only a cgroup counts their memory. vmsplice keeps pages that their process has released. */
-const UNCOUNTED: Call[] = [
+const UNCOUNTED: SystemCall[] = [
   'memfd_create',
   'shmget',
   'msgget',
@@ -176,7 +183,7 @@ const UNCOUNTED: Call[] = [
   'seccomp',
 ];
 /** Calls a process that computes alone does not need: sockets, other processes, and files that it cannot open anyway. */
-const COMPANY: Call[] = [
+const COMPANY: SystemCall[] = [
   ...(['socket', 'socketpair', 'connect', 'bind', 'listen', 'accept', 'accept4'] as const),
   ...(['sendto', 'sendmsg', 'sendmmsg', 'recvfrom', 'recvmsg', 'recvmmsg'] as const),
   ...(['fork', 'vfork', 'kill', 'tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo'] as const),
@@ -199,7 +206,7 @@ const COMPANY: Call[] = [
   ...(['removexattr', 'lremovexattr', 'fremovexattr'] as const),
 ];
 /** A file's access control list takes 64 kB per name, uncounted. Programs cope with file systems without them. */
-const ATTRIBUTES: Call[] = ['setxattr', 'lsetxattr', 'fsetxattr'];
+const ATTRIBUTES: SystemCall[] = ['setxattr', 'lsetxattr', 'fsetxattr'];
 /** PR_SET_SECCOMP: a filter per process takes 256 kB plus its machine code, uncounted. */
 const SET_FILTER = 22;
 /** Beyond the newest call of the table's libseccomp; calls of newer kernels are missing here. */
@@ -250,14 +257,14 @@ const block = (number: number, body: Instruction[]): Instruction[] =>
 const onlyFor = (values: readonly number[], errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
-  give(refuse(errno)),
+  give(refusalOf(errno)),
   give(ALLOW),
 ];
 /** Refuses if the argument at this position is the first process. */
 const notFirst = (at: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8 * at],
   [JUMP_EQUAL, 0, 1, FIRST_PROCESS],
-  give(refuse(EPERM)),
+  give(refusalOf(EPERM)),
   give(ALLOW),
 ];
 /** If the first argument has one bit, it must have the other too. */
@@ -265,18 +272,18 @@ const together = (bit: number, other: number, errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   [JUMP_SET, 0, 2, bit],
   [JUMP_SET, 1, 0, other],
-  give(refuse(errno)),
+  give(refusalOf(errno)),
 ];
 const withBits = (bits: number, errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   [JUMP_SET, 1, 0, bits],
-  give(refuse(errno)),
+  give(refusalOf(errno)),
   give(ALLOW),
 ];
 const withoutBits = (bits: number, errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   [JUMP_SET, 0, 1, bits],
-  give(refuse(errno)),
+  give(refusalOf(errno)),
   give(ALLOW),
 ];
 /** Applies unless the first argument is one of these. */
@@ -284,17 +291,17 @@ const isNot = (values: readonly number[], errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
   give(ALLOW),
-  give(refuse(errno)),
+  give(refusalOf(errno)),
 ];
 /** The same for the second argument. */
 const secondIsNot = (values: readonly number[], errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8],
   ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
   give(ALLOW),
-  give(refuse(errno)),
+  give(refusalOf(errno)),
 ];
 
-export const hasSeccomp = (machine: string = process.arch): machine is Machine => machine in AUDIT_ARCH;
+export const hasSeccomp = (machine: string = process.arch): machine is Architecture => machine in AUDIT_ARCH;
 
 /**
  * @param counted a cgroup counts the memory of the run; without one, memory that belongs to no process is refused
@@ -302,7 +309,7 @@ export const hasSeccomp = (machine: string = process.arch): machine is Machine =
  */
 export function seccompFilter(counted: boolean, machine: string = process.arch): Buffer {
   if (!hasSeccomp(machine)) throw new Error(`no table of system calls for ${machine}`);
-  const numberOf = (call: Call): number => CALLS[call][machine === 'x64' ? 0 : 1];
+  const numberOf = (call: SystemCall): number => CALLS[call][machine === 'x64' ? 0 : 1];
   const families = Object.values(FAMILIES);
   const special: Record<string, Instruction[]> = {
     clone: [...together(THREAD, OWN_FILES, EPERM), ...withoutBits(NAMESPACES | SIBLING, EPERM)],
@@ -319,9 +326,9 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
     sched_setaffinity: notFirst(0),
     sched_setattr: notFirst(0),
     // PRIO_PROCESS alone: the first process is in the program's group.
-    setpriority: [[LOAD, 0, 0, FIRST_ARGUMENT_AT], [JUMP_EQUAL, 1, 0, 0], give(refuse(EPERM)), ...notFirst(1)],
+    setpriority: [[LOAD, 0, 0, FIRST_ARGUMENT_AT], [JUMP_EQUAL, 1, 0, 0], give(refusalOf(EPERM)), ...notFirst(1)],
     // Pretends to lock: locks on shared system files would be visible to other runs.
-    flock: [give(refuse(0))],
+    flock: [give(refusalOf(0))],
     // Only a request: the kernel may grant less. The accounting assumes the kernel's default size for a socket.
     setsockopt: [
       [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8],
@@ -330,18 +337,18 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
       [LOAD, 0, 0, FIRST_ARGUMENT_AT + 16],
       ...BUFFER_SIZES.map((value, index): Instruction => [JUMP_EQUAL, BUFFER_SIZES.length - index, 0, value]),
       give(ALLOW),
-      give(refuse(0)),
+      give(refusalOf(0)),
     ],
   };
-  const answers = (Object.keys(CALLS) as Call[]).flatMap((call) => {
+  const answers = (Object.keys(CALLS) as SystemCall[]).flatMap((call) => {
     const own = special[call];
     if (own !== undefined) return block(numberOf(call), own);
     if (COMPANY.includes(call)) return [];
-    if (ATTRIBUTES.includes(call)) return block(numberOf(call), [give(refuse(EOPNOTSUPP))]);
-    if (UNCOUNTED.includes(call)) return counted ? [] : block(numberOf(call), [give(refuse(ENOSYS))]);
-    return block(numberOf(call), [give(refuse([...MISSING, ...SHARED].includes(call) ? ENOSYS : EPERM))]);
+    if (ATTRIBUTES.includes(call)) return block(numberOf(call), [give(refusalOf(EOPNOTSUPP))]);
+    if (UNCOUNTED.includes(call)) return counted ? [] : block(numberOf(call), [give(refusalOf(ENOSYS))]);
+    return block(numberOf(call), [give(refusalOf([...MISSING, ...SHARED].includes(call) ? ENOSYS : EPERM))]);
   });
-  return filterOf(machine, answers);
+  return filterProgram(machine, answers);
 }
 
 /**
@@ -350,30 +357,30 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
  */
 export function filterForOne(machine: string = process.arch): Buffer {
   if (!hasSeccomp(machine)) throw new Error(`no table of system calls for ${machine}`);
-  const numberOf = (call: Call): number => CALLS[call][machine === 'x64' ? 0 : 1];
-  const special: Partial<Record<Call, Instruction[]>> = {
+  const numberOf = (call: SystemCall): number => CALLS[call][machine === 'x64' ? 0 : 1];
+  const special: Partial<Record<SystemCall, Instruction[]>> = {
     clone: withBits(THREAD, EPERM),
     personality: onlyFor(PERSONALITIES, EPERM),
     prctl: [give(ALLOW)],
     ioctl: secondIsNot([...TERMINAL, ...OWNING_BY_IOCTL], EPERM),
     fcntl: secondIsNot([...WATCHING, ...OWNING], EINVAL),
     prlimit64: onlyFor([0], EPERM),
-    setpriority: [give(refuse(EPERM))],
+    setpriority: [give(refusalOf(EPERM))],
     sched_setparam: onlyFor([0], EPERM),
     sched_setscheduler: onlyFor([0], EPERM),
     sched_setaffinity: onlyFor([0], EPERM),
     sched_setattr: onlyFor([0], EPERM),
-    setsockopt: [give(refuse(EPERM))],
+    setsockopt: [give(refusalOf(EPERM))],
     // The wall itself may be built on it, and a second ruleset only narrows.
     landlock_create_ruleset: [give(ALLOW)],
   };
-  const answers = (Object.keys(CALLS) as Call[]).flatMap((call) =>
-    block(numberOf(call), special[call] ?? [give(refuse(MISSING.includes(call) ? ENOSYS : EPERM))]),
+  const answers = (Object.keys(CALLS) as SystemCall[]).flatMap((call) =>
+    block(numberOf(call), special[call] ?? [give(refusalOf(MISSING.includes(call) ? ENOSYS : EPERM))]),
   );
-  return filterOf(machine, answers);
+  return filterProgram(machine, answers);
 }
 
-function filterOf(machine: Machine, answers: readonly Instruction[]): Buffer {
+function filterProgram(machine: Architecture, answers: readonly Instruction[]): Buffer {
   return assemble([
     [LOAD, 0, 0, ARCH_AT],
     [JUMP_EQUAL, 1, 0, AUDIT_ARCH[machine]],
@@ -381,7 +388,7 @@ function filterOf(machine: Machine, answers: readonly Instruction[]): Buffer {
     [LOAD, 0, 0, NUMBER_AT],
     // x32 calls of x86-64 are far above, too.
     [JUMP_GREATER, 0, 1, NEWEST],
-    give(refuse(ENOSYS)),
+    give(refusalOf(ENOSYS)),
     ...answers,
     give(ALLOW),
   ]);

@@ -42,7 +42,7 @@ export async function supervise(
   const stdio = child.stdio as unknown as (Readable | null)[];
   const reports = stdio[3] as Duplex;
   let supervisor: number | null = null;
-  let step: Running | null = null;
+  let step: RunningJob | null = null;
   let stopTimer = () => {};
   let stopWatch = () => {};
   let fetched = 0;
@@ -110,7 +110,7 @@ export async function supervise(
       stopWatch();
       step.status = report.status;
       step.hungry ||= group?.killedForMemory ?? false;
-      results[step.name] = resultOf(step, report.seconds);
+      results[step.name] = runOutcome(step, report.seconds);
       if (report.step === 'compile') reports.write(step.status === 0 && !step.late ? 'run\n' : 'stop\n');
       step = null;
     } else if (report?.kind === 'file') {
@@ -137,7 +137,7 @@ export async function supervise(
   await Promise.all([...collected, diagnosed, reported]);
   signal?.throwIfAborted();
   if (failure) throw new SandboxFault(`bubblewrap could not be started: ${failure.message}`);
-  if (step) results[(step as Running).name] = resultOf(step, 0);
+  if (step) results[(step as RunningJob).name] = runOutcome(step, 0);
   if (results.compile === null && results.run === null)
     throw new SandboxFault(diagnosis.text().trim() || 'bubblewrap ended');
   if (fetched > limits.fetchBytes)
@@ -157,7 +157,7 @@ export async function supervise(
 }
 
 /** The state of a step while it runs. */
-interface Running {
+interface RunningJob {
   name: Step;
   /** As in the shell: 128 and more for a signal, but also for a program that chose such a code. */
   status: number;
@@ -169,7 +169,7 @@ interface Running {
 const KILLED = 128 + 9;
 
 /** `stderr` holds only the sandbox's own messages; the program's output goes before it. */
-function resultOf({ status, exited, late, hungry }: Running, seconds: number): CommandRunResult {
+function runOutcome({ status, exited, late, hungry }: RunningJob, seconds: number): CommandRunResult {
   // Signals are negative, as in upstream.
   // A shell waiting for a killed process may report the signal that notified it.
   const code = exited || status <= 128 ? status : 128 - (hungry ? KILLED : status);

@@ -106,7 +106,7 @@ class Unconfined implements Backend {
         compile && compile.return_code !== 0
           ? null
           : await this.#command(source.run, directory, job, job.runTimeout, signal);
-      return { compile, run, files: collect(wanted, directory, job.limits.fetchBytes) };
+      return { compile, run, files: collectFiles(wanted, directory, job.limits.fetchBytes) };
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -196,7 +196,7 @@ function openWithin(path: string, directory: string): number | null {
   }
 }
 
-function collect(wanted: readonly [string, string][], directory: string, limit: number): Map<string, Buffer> {
+function collectFiles(wanted: readonly [string, string][], directory: string, limit: number): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   let total = 0;
   for (const [name, path] of wanted) {

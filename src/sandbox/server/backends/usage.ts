@@ -66,15 +66,15 @@ export function* processesOf(roots: readonly number[]): Generator<Process> {
       const threads = threadsOf(pid, numberAfter(status, '\nThreads:'));
       for (let index = 0; !status.includes('\nVmSize:') && threads.length > 1 && index < threads.length; index++) {
         folder = `/proc/${pid}/task/${threads[index]}`;
-        status = statusOf(folder);
+        status = processStatus(folder);
       }
       const size = numberAfter(status, '\nVmSize:');
       found = {
         pid,
         folder,
-        bytes: sumOf(status, HELD) * KB,
+        bytes: statusKilobytes(status, HELD) * KB,
         shared: numberAfter(status, '\nRssShmem:') * KB,
-        mostShared: Math.max(0, size - sumOf(status, NOT_SHARED)) * KB,
+        mostShared: Math.max(0, size - statusKilobytes(status, NOT_SHARED)) * KB,
         descriptors: numberAfter(status, '\nFDSize:'),
         reserved: size * KB,
       };
@@ -92,11 +92,11 @@ export function* processesOf(roots: readonly number[]): Generator<Process> {
 const HELD = ['\nRssAnon:', '\nRssShmem:', '\nVmSwap:', '\nVmPTE:', '\nHugetlbPages:'];
 /** Areas written only by their process, its stack and its code. */
 const NOT_SHARED = ['\nVmData:', '\nVmStk:', '\nVmExe:', '\nVmLib:'];
-const sumOf = (status: string, names: readonly string[]): number =>
+const statusKilobytes = (status: string, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + numberAfter(status, name), 0);
 
 /** '' once the thread has ended. */
-function statusOf(folder: string): string {
+function processStatus(folder: string): string {
   try {
     return readProc(`${folder}/status`);
   } catch {
@@ -308,7 +308,7 @@ class Sets {
     const began = performance.now();
     let items = 0;
     for (const path of new Set(paths)) {
-      const lines = await linesIn(path);
+      const lines = await lineCount(path);
       items += lines > MOST_WAITING ? Number.POSITIVE_INFINITY : lines;
     }
     this.#bytes = items * WAIT_BYTES;
@@ -317,7 +317,7 @@ class Sets {
   }
 }
 
-async function linesIn(path: string): Promise<number> {
+async function lineCount(path: string): Promise<number> {
   let lines = 0;
   try {
     const file = await open(path);

@@ -7,7 +7,7 @@ import { STYLE } from './style.ts';
 export const escaped = (text: string): string =>
   sanitise(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const sourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The first bytes of every page that this program writes: only such a file is overwritten. */
 export const PAGE_SIGN = '<!doctype html><!-- rollout-viewer -->';
@@ -18,7 +18,7 @@ export const PAGE_SIGN = '<!doctype html><!-- rollout-viewer -->';
  */
 export const pageStart = (title: string): string => `${PAGE_SIGN}
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SCRIPT)}; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${sourceHash(STYLE)}; script-src ${sourceHash(SCRIPT)}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${escaped(title)}</title><style>${STYLE}</style></head><body>

@@ -70,7 +70,7 @@ function factList(rollout: Rollout, { file }: DumpRecord, labels: readonly Label
     ]),
     ...Object.entries(extras).map(([name, value]): [string, string] => [
       name,
-      shortened(typeof value === 'string' ? value : formatJson(value)),
+      shortenedText(typeof value === 'string' ? value : formatJson(value)),
     ]),
     ...labels.map((label): [string, string] => ['label', labelText(label)]),
   ];
@@ -78,7 +78,7 @@ function factList(rollout: Rollout, { file }: DumpRecord, labels: readonly Label
 }
 
 /** An extra is a word or a number; for a text, its start identifies it. */
-const shortened = (text: string): string =>
+const shortenedText = (text: string): string =>
   text.length > 600 ? `${text.slice(0, 600)} … (${formatCount(text.length)} characters)` : text;
 
 function findingList({ findings }: Rollout): string {

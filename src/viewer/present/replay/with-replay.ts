@@ -5,7 +5,7 @@ import { fateOf } from '../../../replay/fate.ts';
 import { fateText } from '../fate-text.ts';
 import type { Block } from '../transcript/block.ts';
 import { END_SECTION, type Folds, turnSection } from '../transcript/blocks.ts';
-import { type Made, PAUSE, type Section } from '../transcript/section.ts';
+import { PAUSE, type PartOrPause, type Section } from '../transcript/section.ts';
 import { callId } from '../transcript/turn-blocks.ts';
 import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
@@ -42,8 +42,8 @@ export function* withReplay(
     changed.add(turnSection(turn));
   }
   const last = rollout.turns.at(-1)?.index ?? 0;
-  const beside = (blocks: Iterable<Made<Block>>) =>
-    withResults(blocks, { right, below, folds, rescored: replay.rescored });
+  const beside = (blocks: Iterable<PartOrPause<Block>>) =>
+    blocksWithResults(blocks, { right, below, folds, rescored: replay.rescored });
   for (const section of sections) {
     if (!changed.has(section.id)) yield section;
     else yield { ...section, key: null, blocks: () => beside(section.blocks()) };
@@ -54,7 +54,7 @@ export function* withReplay(
   yield { id: 'branches', key: null, source: replay, blocks: () => [gap, ...branches] };
 }
 
-interface Beside {
+interface RewardsBeside {
   /** Shown after a block's first line, by block id. */
   right: ReadonlyMap<string, Block['right']>;
   /** Below a turn. */
@@ -63,10 +63,10 @@ interface Beside {
   rescored: RescoreView | null;
 }
 
-function* withResults(
-  blocks: Iterable<Made<Block>>,
-  { right, below, folds, rescored: again }: Beside,
-): Generator<Made<Block>> {
+function* blocksWithResults(
+  blocks: Iterable<PartOrPause<Block>>,
+  { right, below, folds, rescored: again }: RewardsBeside,
+): Generator<PartOrPause<Block>> {
   for (const block of blocks) {
     if (block === PAUSE) {
       yield PAUSE;
@@ -79,7 +79,7 @@ function* withResults(
     if (id === 'score' && again !== null) yield* rescored(block, again);
     else {
       const pieces = right.get(id) ?? [];
-      yield pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] };
+      yield pieces.length === 0 ? block : { ...block, right: [...pieces, ...spacedRight(block.right)] };
     }
   }
 }
@@ -97,7 +97,7 @@ function fates(branches: readonly BranchView[]): Map<number, number[]> {
 
 const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;
 
-const spaced = (right: Block['right']): NonNullable<Block['right']> =>
+const spacedRight = (right: Block['right']): NonNullable<Block['right']> =>
   right === undefined || right.length === 0 ? [] : [['plain', '  '], ...right];
 
 /** The re-computed score beside the recorded one; if there is none, the reason below it. */

@@ -20,10 +20,10 @@ export function cellText(value: CellValue, type: ColumnType): string {
   if (isPlace(value)) return locatorText(value);
   if (isTally(value)) return value.of === 0 ? '' : `${value.count}/${value.of}`;
   if (typeof value === 'object') return value.length < 2 ? '' : sparkline(merged(value, CURVE), CURVE);
-  return Number.isNaN(value) ? '' : numberText(value, type);
+  return Number.isNaN(value) ? '' : typedNumber(value, type);
 }
 
-function numberText(value: number, type: ColumnType): string {
+function typedNumber(value: number, type: ColumnType): string {
   switch (type) {
     case 'share':
       return formatPercent(value);

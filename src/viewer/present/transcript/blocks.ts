@@ -51,7 +51,7 @@ export const turnSection = (index: number): string => `t${index}`;
 export const END_SECTION = 'end';
 
 /** Blocks after the last turn that are not from the record. */
-interface Beside {
+interface TextBeside {
   /** Relative to its group; null if unknown. */
   advantage?: number | null;
   /** Labels of people. */
@@ -64,7 +64,7 @@ interface Beside {
 export function* transcriptSections(
   rollout: Rollout,
   opened: Folds,
-  { advantage = null, labels = [], tokenizer = null }: Beside = {},
+  { advantage = null, labels = [], tokenizer = null }: TextBeside = {},
 ): Generator<Section> {
   const folds = withOutlines(rollout, opened);
   const keys = foldKeys(opened);

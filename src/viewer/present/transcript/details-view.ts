@@ -15,7 +15,7 @@ import { UNKNOWN_UNREAD, unreadText } from '../unread-text.ts';
 import type { Block } from './block.ts';
 import { contextTitle } from './context-blocks.ts';
 import { findingStyle } from './findings.ts';
-import { type Made, paused } from './section.ts';
+import { type PartOrPause, paused } from './section.ts';
 import { type TableRow, table } from './table-view.ts';
 
 const MASK_FROM = {
@@ -56,7 +56,7 @@ const indentedJson = (value: JsonValue, indent = 0): string =>
   typeof value === 'string' ? value : formatJson(value, indent);
 
 /** Everything known about a rollout beside its text, with sources. */
-export function* detailBlocks(details: Details): Generator<Made<Block>> {
+export function* detailBlocks(details: Details): Generator<PartOrPause<Block>> {
   const { rollout, locator, bytes } = details;
   const rows: TableRow[] = [
     { name: 'record', value: locator, from: `${sizeText(bytes)}, format ${rollout.format}` },

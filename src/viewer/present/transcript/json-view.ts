@@ -19,7 +19,7 @@ const MAX_LINES = 200_000;
 const styleOf = (value: JsonValue): Style =>
   typeof value === 'string' ? 'string' : value === null || typeof value === 'boolean' ? 'marker' : 'number';
 
-interface Node {
+interface JsonNode {
   id: string;
   key: string | null;
   value: JsonValue;
@@ -32,7 +32,7 @@ const nodeId = (parent: string, key: string): string => `${parent}.${key.replace
 /** One line per key; containers and long strings fold. Flattened without recursion, and only what is open. */
 export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
   let line = 0;
-  const stack: Node[] = [{ id: 'json', key: null, value: root, depth: 0 }];
+  const stack: JsonNode[] = [{ id: 'json', key: null, value: root, depth: 0 }];
   while (stack.length > 0 && line < MAX_LINES) {
     const { id, key, value, depth } = stack.pop()!;
     const label = key === null ? '' : `${sanitiseLine(key)}: `;

@@ -5,7 +5,7 @@ import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 import { isLong, keptLines } from './clip.ts';
 import { layNotes } from './notes.ts';
-import { type Made, PAUSE, type Section } from './section.ts';
+import { PAUSE, type PartOrPause, type Section } from './section.ts';
 
 /** Cells of the gutter: the bar of trained text, and a space. */
 export const GUTTER = 2;
@@ -46,7 +46,7 @@ export interface Fold {
 }
 
 /** Consecutive lines of a block: a note below a line, or a clip, splits it. */
-interface Placed {
+interface BlockLines {
   block: Block;
   lines: Lines;
   /** The first line. */
@@ -60,23 +60,23 @@ interface Placed {
   /** Notes that fit beside their lines. */
   notes: ReadonlyMap<number, Note>;
   /** The continuation of the same block. */
-  next: Placed | null;
+  next: BlockLines | null;
 }
 
 /** A section laid out: its rows count from its own start, so that it can be reused as it is. */
 interface LaidSection {
   section: Section;
   rows: number;
-  placed: Placed[];
+  placed: BlockLines[];
   turnRows: { turn: number; row: number }[];
   folds: Fold[];
   bytes: number;
 }
 
-interface Found {
+interface FoundBlock {
   /** First row of its section. */
   start: number;
-  placed: Placed;
+  placed: BlockLines;
 }
 
 /**
@@ -96,10 +96,10 @@ export class Layout {
   readonly #laid: LaidSection[] = [];
   readonly #starts: number[] = [];
   readonly #bySection = new Map<string, LaidSection>();
-  readonly #byId = new Map<string, Found>();
+  readonly #byId = new Map<string, FoundBlock>();
   readonly #turnRows: { turn: number; row: number }[] = [];
   readonly #rowsByTurn = new Map<number, number>();
-  readonly #rest: Iterator<Made<Section> | null>;
+  readonly #rest: Iterator<PartOrPause<Section> | null>;
   /** The section that is being laid out. */
   #laying: Generator<void, LaidSection> | null = null;
   readonly #isLong: boolean;
@@ -116,7 +116,7 @@ export class Layout {
    * @param isEnough pauses the layout of a long rollout; `more` continues it
    */
   constructor(
-    sections: Iterable<Made<Section> | null>,
+    sections: Iterable<PartOrPause<Section> | null>,
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
@@ -265,9 +265,9 @@ export class Layout {
 
   #place(laid: LaidSection, block: Block, lines: Lines, clipped: boolean): void {
     const { beside, below } = layNotes(block, lines, this.#room(block));
-    let last: Placed | null = null;
+    let last: BlockLines | null = null;
     const add = (first: number, count: number, hidden: number): void => {
-      const placed: Placed = {
+      const placed: BlockLines = {
         block,
         lines,
         first,
@@ -302,7 +302,7 @@ export class Layout {
     }
   }
 
-  #placedAt(row: number): Found {
+  #placedAt(row: number): FoundBlock {
     const at = lastNotAfter(this.#starts.length, (i) => this.#starts[i]! <= row);
     const start = this.#starts[at]!;
     const { placed } = this.#laid[at]!;
@@ -362,7 +362,7 @@ export class Layout {
       });
   }
 
-  #found(block: string): Found | undefined {
+  #found(block: string): FoundBlock | undefined {
     this.#until(() => this.#byId.has(block));
     return this.#byId.get(block);
   }

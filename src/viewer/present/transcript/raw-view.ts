@@ -3,7 +3,7 @@ import type { Rollout, Span, Turn } from '../../../core/rollout/rollout.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
 import type { Block, Note, Range } from './block.ts';
 import { findingNote, findingsByTurn, spokenOf } from './findings.ts';
-import { type Made, paused } from './section.ts';
+import { type PartOrPause, paused } from './section.ts';
 
 /** Spans of one block examined between two pauses. */
 const SPANS = 5000;
@@ -15,7 +15,7 @@ const styleOf = (span: Span): Range['style'] => {
 };
 
 /** A block before its text is made. */
-interface Planned {
+interface PlannedPart {
   id: string;
   turn: number | null;
   header: boolean;
@@ -27,7 +27,7 @@ interface Planned {
  * The recorded strings verbatim, with the mask over them: nothing trimmed, folded or reordered. Findings appear at the words they refer to,
  * or at the end of their turn if the words are unknown.
  */
-export function* rawTextBlocks(rollout: Rollout): Generator<Made<Block>> {
+export function* rawTextBlocks(rollout: Rollout): Generator<PartOrPause<Block>> {
   const plan = yield* paused(planned(rollout));
   const findings = findingsByTurn(rollout.findings);
   const ofTurn = grouped(plan.filter(({ turn }) => turn !== null && findings.has(turn)));
@@ -55,7 +55,7 @@ export function* rawTextBlocks(rollout: Rollout): Generator<Made<Block>> {
 }
 
 /** One block per turn, without adding line breaks to the text; the field's name comes before its blocks. */
-function* planned({ texts, spans }: Rollout): Generator<void, Planned[]> {
+function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
   const ofField = new Map<string, Span[]>();
   for (const [i, span] of spans.entries()) {
     if (i % SPANS === SPANS - 1) yield;
@@ -63,7 +63,7 @@ function* planned({ texts, spans }: Rollout): Generator<void, Planned[]> {
     if (known === undefined) ofField.set(span.field, [span]);
     else known.push(span);
   }
-  const plan: Planned[] = [];
+  const plan: PlannedPart[] = [];
   const begun = new Set<number>();
   for (const field in texts) {
     if (plan.length % SPANS === SPANS - 1) yield;
@@ -88,8 +88,8 @@ function* planned({ texts, spans }: Rollout): Generator<void, Planned[]> {
   return plan;
 }
 
-function grouped(plan: readonly Planned[]): ReadonlyMap<number, Planned[]> {
-  const byTurn = new Map<number, Planned[]>();
+function grouped(plan: readonly PlannedPart[]): ReadonlyMap<number, PlannedPart[]> {
+  const byTurn = new Map<number, PlannedPart[]>();
   for (const one of plan) {
     if (one.turn === null) continue;
     const known = byTurn.get(one.turn);
@@ -99,7 +99,7 @@ function grouped(plan: readonly Planned[]): ReadonlyMap<number, Planned[]> {
   return byTurn;
 }
 
-function* blockOf({ id, turn, header, field, spans }: Planned, { texts }: Rollout): Generator<void, Block> {
+function* blockOf({ id, turn, header, field, spans }: PlannedPart, { texts }: Rollout): Generator<void, Block> {
   const text = texts[field]!;
   const ranges: Range[] = [];
   let shown = '';

@@ -11,9 +11,9 @@ const PREFIX = /^(?:Error when executing tool|Error executing tool '[^'\n]*'|Too
 
 /** A result on one line, with line breaks as signs: `95`, `error: NameError: name 'total' is not defined`, `empty`. */
 export function resultPreview(text: string, failed: boolean): string {
-  if (!failed) return oneLine(text, text.search(/\S/), text.length) || 'empty';
+  if (!failed) return resultLine(text, text.search(/\S/), text.length) || 'empty';
   const { start, end } = errorLine(text);
-  return `error: ${oneLine(text, start, end).replace(PREFIX, '')}`;
+  return `error: ${resultLine(text, start, end).replace(PREFIX, '')}`;
 }
 
 /** Lines searched for one with content. */
@@ -26,14 +26,14 @@ function lastWords(text: string): string {
   let end = text.trimEnd().length;
   for (let i = 0; i < MOST_LINES && end > 0; i++) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
-    const line = oneLine(text, start, end).trimStart();
+    const line = resultLine(text, start, end).trimStart();
     if (!SAYS_NOTHING.test(line)) return line.replace(/^<answer>\s*|\s*<\/answer>$/g, '');
     end = text.slice(0, start).trimEnd().length;
   }
-  return oneLine(text, text.lastIndexOf('\n', text.trimEnd().length - 1) + 1, text.trimEnd().length).trimStart();
+  return resultLine(text, text.lastIndexOf('\n', text.trimEnd().length - 1) + 1, text.trimEnd().length).trimStart();
 }
 
-function oneLine(text: string, start: number, end: number): string {
+function resultLine(text: string, start: number, end: number): string {
   if (start === -1) return '';
   const cut = text.slice(start, Math.min(end, start + MAX_PREVIEW)).trimEnd();
   // Half of a surrogate pair would be shown as a replacement character.
@@ -70,7 +70,7 @@ export class Results {
   summary({ index, role, text, toolCalls }: Turn): string {
     if (role === 'tool') return resultPreview(text, this.#failed.has(index));
     if (toolCalls.length > 0) return toolCalls.map(({ name }) => sanitiseLine(name ?? 'call')).join(', ');
-    if (role !== 'assistant') return oneLine(text, text.search(/\S/), text.length);
+    if (role !== 'assistant') return resultLine(text, text.search(/\S/), text.length);
     return lastWords(text);
   }
 

@@ -19,13 +19,13 @@ const FEEDBACK =
 /** Counters and ids, not judgements: they explain no score. */
 const NO_PART = /(?:^|_)(?:id|idx|index|seed|epoch|step|timestamp|version)$/i;
 
-interface Part {
+interface FootPart {
   name: string;
   value: number | boolean;
 }
 
 /** Values beside the score that may explain it: rewards by name, then numbers and booleans under the record's own keys. */
-function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): Part[] {
+function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): FootPart[] {
   const parts = new Map<string, number | boolean>();
   for (const [name, value] of Object.entries(rewards.named ?? {})) if (value !== null) parts.set(name, value);
   const add = (values: JsonObject, prefix: string): void => {
@@ -40,7 +40,7 @@ function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): P
     }
   };
   add(extras, '');
-  const size = ({ value }: Part): number => (typeof value === 'number' ? Math.abs(value) || 0 : -1);
+  const size = ({ value }: FootPart): number => (typeof value === 'number' ? Math.abs(value) || 0 : -1);
   return [...parts].map(([name, value]) => ({ name, value })).sort((a, b) => size(b) - size(a));
 }
 

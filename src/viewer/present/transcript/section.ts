@@ -2,7 +2,7 @@ import type { Block } from './block.ts';
 
 /** Yielded before a slow step, so that keys can be handled first. */
 export const PAUSE = 'pause';
-export type Made<One> = One | typeof PAUSE;
+export type PartOrPause<One> = One | typeof PAUSE;
 
 /** Pausing work in the middle of a sequence of blocks. */
 export function* paused<Result>(work: Generator<void, Result>): Generator<typeof PAUSE, Result> {
@@ -23,7 +23,7 @@ export interface Section {
    */
   key: string | null;
   source: object;
-  blocks(): Iterable<Made<Block>>;
+  blocks(): Iterable<PartOrPause<Block>>;
 }
 
 /** Blocks of a section without natural boundaries, and UTF-16 units: enough to be worth checking the clock. */
@@ -31,7 +31,7 @@ const SHARE = 256;
 const SHARE_UNITS = 65_536;
 
 /** Sections for blocks that are not worth caching. A long block gets its own section, so that everything before it is available first. */
-export function* inSections(blocks: Iterable<Made<Block> | null>): Generator<Made<Section> | null> {
+export function* inSections(blocks: Iterable<PartOrPause<Block> | null>): Generator<PartOrPause<Section> | null> {
   let share: Block[] = [];
   let units = 0;
   let at = 0;
@@ -59,7 +59,7 @@ export function* inSections(blocks: Iterable<Made<Block> | null>): Generator<Mad
 }
 
 /** Blocks one by one; null marks those still to come. */
-export function* madeOf(sections: Iterable<Made<Section> | null>): Generator<Made<Block> | null> {
+export function* madeOf(sections: Iterable<PartOrPause<Section> | null>): Generator<PartOrPause<Block> | null> {
   for (const section of sections) {
     if (section === null || section === PAUSE) yield section;
     else yield* section.blocks();
@@ -67,8 +67,9 @@ export function* madeOf(sections: Iterable<Made<Section> | null>): Generator<Mad
 }
 
 /** Blocks for callers that can wait for them. */
-export function* unpaused(blocks: Iterable<Made<Block> | null>): Generator<Block> {
+export function* unpaused(blocks: Iterable<PartOrPause<Block> | null>): Generator<Block> {
   for (const block of blocks) if (block !== null && block !== PAUSE) yield block;
 }
 
-export const blocksOf = (sections: Iterable<Made<Section> | null>): Generator<Block> => unpaused(madeOf(sections));
+export const blocksOf = (sections: Iterable<PartOrPause<Section> | null>): Generator<Block> =>
+  unpaused(madeOf(sections));

@@ -18,14 +18,14 @@ export interface TextView {
 
 /** A record shown from its text alone. */
 export function textBlocks(raw: string, { view, folds, hidden, error }: TextView): Iterable<Block> {
-  const value = valueIn(raw);
+  const value = jsonIn(raw);
   if (error !== null) return unknownBlocks(value, raw, error, folds);
   // A container whose records are not JSON lines: there is only its text.
   if (value === undefined) return rawBlocks('this record is not one JSON value', raw);
   return view === 'json' ? jsonBlocks(value, folds) : fieldBlocks(value, hidden);
 }
 
-function valueIn(raw: string): JsonValue | undefined {
+function jsonIn(raw: string): JsonValue | undefined {
   try {
     return parseJson(raw);
   } catch {

@@ -16,7 +16,7 @@ import { formatCount, formatPercent, plural } from '../../../core/text/numbers.t
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
-import { type Made, paused } from './section.ts';
+import { type PartOrPause, paused } from './section.ts';
 import { chanceBar } from './turn-heat.ts';
 
 /** Widths of a token's text, and of a number. */
@@ -24,20 +24,24 @@ const TEXT = 18;
 const NUMBER = 10;
 
 /** Turn boundaries first, then one row per token. */
-export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<Made<Block>> {
+export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<PartOrPause<Block>> {
   const table = yield* paused(tabulating(rollout, tokenizer));
   if (table === null) {
     yield said('none', 'this record holds no token ids; --tokenizer tokenizer.json gives those of its text', 'quiet');
     return;
   }
-  for (const [i, text] of headOf(table, rollout, tokenizer).entries()) yield said(`head.${i}`, text, 'quiet');
+  for (const [i, text] of tokenHead(table, rollout, tokenizer).entries()) yield said(`head.${i}`, text, 'quiet');
   yield said('borders', 'borders', 'heading');
   for (const run of table.runs) {
     const { trained } = run;
     const style = isOld(table, run, rollout) ? 'warning' : 'plain';
     yield { ...said(`run.${run.first}`, runText(table, run), style), trained };
   }
-  yield said('tokens', `${'token'.padStart(6)} ${'id'.padStart(6)} ${fitted('text', TEXT)}${titles(table)}`, 'heading');
+  yield said(
+    'tokens',
+    `${'token'.padStart(6)} ${'id'.padStart(6)} ${fittedText('text', TEXT)}${titles(table)}`,
+    'heading',
+  );
   for (const row of table.rows)
     yield {
       id: `token.${row.index}`,
@@ -63,7 +67,7 @@ const titles = ({ columns }: TokenTable): string =>
   columns.map((name) => truncate(name, NUMBER - 1).padStart(NUMBER)).join('');
 
 /** The table in words: the source of its ids, and anomalies in them. */
-function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null): string[] {
+function tokenHead(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null): string[] {
   const { rows, runs, from } = table;
   const trained = rows.filter((row) => row.trained === true).length;
   const response = rows.length - runs.filter(({ isPrompt }) => isPrompt).reduce((sum, run) => sum + length(run), 0);
@@ -75,7 +79,7 @@ function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null
       : 'ids that the tokenizer gives this text: those that were sampled are not recorded',
   ];
   const { advantage } = rollout.rewards;
-  if (advantage !== null) lines.push(`advantage ${numberText(advantage)} for all that was sampled`);
+  if (advantage !== null) lines.push(`advantage ${tokenNumber(advantage)} for all that was sampled`);
   const { policy } = rollout;
   if (policy !== undefined) lines.push(policyText(policy));
   const surprising = rows.filter((row) => isSurprising(table, row)).length;
@@ -84,7 +88,7 @@ function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null
   const drift = tokenizer === null ? null : driftOf(table, tokenizer);
   if (drift !== null)
     lines.push(
-      `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${shown(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes of the text`,
+      `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${tokenWords(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes of the text`,
     );
   return lines;
 }
@@ -129,7 +133,7 @@ function runText(table: TokenTable, run: TokenRun): string {
   const part = rows.slice(run.first, run.last + 1);
   const word = run.isPrompt ? 'prompt' : run.trained === null ? 'unknown' : run.trained ? 'trained' : 'masked';
   const [head, tail] = [part[0]!, part.at(-1)!];
-  const ends = part.length === 1 ? shown(head.text) : `${shown(head.text)} … ${shown(tail.text)}`;
+  const ends = part.length === 1 ? tokenWords(head.text) : `${tokenWords(head.text)} … ${tokenWords(tail.text)}`;
   const at = columns.indexOf('logprob');
   const known = (run.trained === false ? [] : part).flatMap(({ values }) =>
     typeof values[at] === 'number' ? [values[at]] : [],
@@ -137,7 +141,7 @@ function runText(table: TokenTable, run: TokenRun): string {
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
   const places = `${run.first}–${run.last}`;
   const text = head.text === null ? `ids ${head.id} … ${tail.id}` : ends;
-  const said = known.length === 0 ? '' : `  mean logprob ${numberText(mean)}`;
+  const said = known.length === 0 ? '' : `  mean logprob ${tokenNumber(mean)}`;
   const versions = versionsIn(table, run);
   const policy = versions.length === 0 ? '' : `  policy ${versions.join(', ')}`;
   return `${places.padStart(11)} ${word.padEnd(7)} ${formatCount(part.length)}: ${text}${said}${policy}`;
@@ -145,17 +149,17 @@ function runText(table: TokenTable, run: TokenRun): string {
 
 /** One token in one line. */
 function tokenText(table: TokenTable, row: TokenRow): string {
-  const text = fitted(row.text === null ? '' : row.text === '' ? '⋯' : shown(row.text), TEXT);
-  const numbers = row.values.map((value) => (value === null ? '' : numberText(value)).padStart(NUMBER)).join('');
+  const text = fittedText(row.text === null ? '' : row.text === '' ? '⋯' : tokenWords(row.text), TEXT);
+  const numbers = row.values.map((value) => (value === null ? '' : tokenNumber(value)).padStart(NUMBER)).join('');
   return `${String(row.index).padStart(6)} ${(row.id < 0 ? '?' : String(row.id)).padStart(6)} ${text}${numbers}${bar(table, row)}`.trimEnd();
 }
 
-const shown = (text: string | null): string =>
+const tokenWords = (text: string | null): string =>
   text === null ? '?' : truncate(sanitiseLine(JSON.stringify(text)), TEXT - 1);
 
-const fitted = (text: string, width: number): string => text + ' '.repeat(Math.max(1, width - cellWidth(text)));
+const fittedText = (text: string, width: number): string => text + ' '.repeat(Math.max(1, width - cellWidth(text)));
 
-const numberText = (value: number): string =>
+const tokenNumber = (value: number): string =>
   Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(3);
 
 const logprobOf = ({ columns }: TokenTable, { values }: TokenRow): number | null => {

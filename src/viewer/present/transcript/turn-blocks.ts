@@ -12,7 +12,7 @@ import { callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import { markdownRanges, stretches } from './markdown.ts';
 import type { Results } from './results.ts';
-import { type Made, PAUSE, paused } from './section.ts';
+import { PAUSE, type PartOrPause, paused } from './section.ts';
 import { heatRanges, type TurnHeat } from './turn-heat.ts';
 import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 
@@ -44,7 +44,7 @@ const withoutPads = (text: string): string =>
     ? text
     : text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
-function headerBlock({ rollout, turn, results, findings, heat }: Shown, folded: boolean): Block {
+function headerBlock({ rollout, turn, results, findings, heat }: ShownTurn, folded: boolean): Block {
   const right: Piece[] = [];
   const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
   if (folded) for (const [style, text] of foldedPieces(findings.all)) add(style, text);
@@ -79,7 +79,7 @@ function headerBlock({ rollout, turn, results, findings, heat }: Shown, folded: 
 }
 
 /** A turn during layout; `mask` only if it is partly trained. */
-export interface Shown {
+export interface ShownTurn {
   rollout: Rollout;
   turn: Turn;
   folds: Folds;
@@ -91,12 +91,12 @@ export interface Shown {
   findings: Unplaced;
 }
 
-const isTrained = ({ turn, mask }: Shown, start: number, end: number): Trained =>
+const isTrained = ({ turn, mask }: ShownTurn, start: number, end: number): Trained =>
   mask === undefined ? turn.trained : trainedWithin(mask, start, end);
 
 /** start..end of the turn, with `edges` trimming both ends, and its mask. */
 function* body(
-  shown: Shown,
+  shown: ShownTurn,
   { start, end }: Part,
   edges: (text: string) => string,
 ): Generator<void, { text: string; trained: Trained; ranges: readonly Range[] }> {
@@ -116,7 +116,7 @@ const plainText = (text: string): string => withoutPads(sanitise(text));
 
 const thought = (text: string): string => trimmed(text.replace(/^<think>|<\/think>\s*$/g, ''));
 
-function* thinkBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block>> {
+function* thinkBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartOrPause<Block>> {
   const { turn, folds, findings } = shown;
   const text = thought(turn.text.slice(part.start, part.end));
   if (text.trim() === '') return;
@@ -149,7 +149,12 @@ function* thinkBlocks(shown: Shown, part: Part, id: string): Generator<Made<Bloc
 }
 
 /** A part of text. If a person or a model wrote it, fenced code is separate, with its colours. */
-function* proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string) => string): Generator<Made<Block>> {
+function* proseBlocks(
+  shown: ShownTurn,
+  part: Part,
+  id: string,
+  edges: (text: string) => string,
+): Generator<PartOrPause<Block>> {
   const { turn, findings } = shown;
   const whole = turn.text.slice(part.start, part.end);
   const text = edges(whole);
@@ -191,7 +196,7 @@ const besideHeat = (ranges: readonly Range[], heat: readonly Range[]): readonly 
 
 const withoutEnd = (text: string): string => text.trimEnd();
 
-function* callBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block>> {
+function* callBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartOrPause<Block>> {
   const { turn } = shown;
   const call = shownCallOf(turn, part);
   // A call is not shown verbatim, so its mask is that of the whole.
@@ -216,11 +221,11 @@ const isCall = ({ kind }: Part): boolean => kind === 'call';
 
 /** A call as code, with its outcome after the first line; a call that was not executed verbatim, with the reason. */
 function* calledBlocks(
-  { turn, results, findings }: Shown,
+  { turn, results, findings }: ShownTurn,
   call: ToolCall,
   id: string,
   trained: Trained,
-): Generator<Made<Block>> {
+): Generator<PartOrPause<Block>> {
   const all = call.error === null ? yield* paused(callPieces(call)) : rawPiece(call);
   // A call written in another grammar is shown verbatim there.
   const raw = call.raw.trim();
@@ -241,7 +246,7 @@ function* calledBlocks(
   }
 }
 
-function* partBlocks(shown: Shown): Generator<Made<Block>> {
+function* partBlocks(shown: ShownTurn): Generator<PartOrPause<Block>> {
   for (const [i, part] of shown.turn.parts.entries()) {
     const id = `t${shown.turn.index}.${i}`;
     if (part.kind === 'think') yield* thinkBlocks(shown, part, id);
@@ -251,7 +256,7 @@ function* partBlocks(shown: Shown): Generator<Made<Block>> {
 }
 
 /** The whole of a turn. */
-export function* turnBlocks(shown: Shown): Generator<Made<Block>> {
+export function* turnBlocks(shown: ShownTurn): Generator<PartOrPause<Block>> {
   const { rollout, turn, folds, findings } = shown;
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);

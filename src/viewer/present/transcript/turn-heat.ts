@@ -48,7 +48,7 @@ export function heatByTurn(rollout: Rollout, tokenizer: TokenText | null = null)
     if (known.length > 0)
       heats.set(turn.index, {
         ...heatOf(known),
-        places: tokenizer === null ? [] : placesIn(turn.text, runs[i]!, tokenizer),
+        places: tokenizer === null ? [] : tokenPlaces(turn.text, runs[i]!, tokenizer),
       });
   }
   return heats;
@@ -68,7 +68,7 @@ function heatOf(logprobs: readonly number[]): Omit<TurnHeat, 'places'> {
 }
 
 /** The tokens can be located only if their text equals the turn's, apart from special tokens. */
-function placesIn(text: string, run: readonly Sampled[], tokenizer: TokenText): TokenPlace[] {
+function tokenPlaces(text: string, run: readonly Sampled[], tokenizer: TokenText): TokenPlace[] {
   const pieces = tokenizer.pieces(run.map(({ id }) => id));
   const own = text.trim();
   for (const isShown of [() => true, (piece: string) => !isEndToken(piece)]) {

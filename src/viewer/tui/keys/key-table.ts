@@ -25,14 +25,14 @@ export function keyTable(): string {
       const at = pair === undefined ? -1 : left.findIndex((other) => other.id === id.replace(pair[0], pair[1]));
       const other = at < 0 ? undefined : left.splice(at, 1)[0];
       const both = other === undefined ? [command] : [command, other];
-      cells.push(`${both.map((one) => keysOf(keymap, one)).join(' ')} ${titleOf(command, other)}`);
+      cells.push(`${both.map((one) => shownKeys(keymap, one)).join(' ')} ${titleOf(command, other)}`);
     }
     return `| ${category} | ${cells.join(' · ')} |`;
   });
   return `| | |\n|---|---|\n${rows.join('\n')}`;
 }
 
-const keysOf = (keymap: Keymap, { id }: Command): string => keymap.keysOf(id).slice(0, 1).map(inCode).join(' ');
+const shownKeys = (keymap: Keymap, { id }: Command): string => keymap.keysOf(id).slice(0, 1).map(inCode).join(' ');
 
 /** 'next, previous turn' for 'next turn' and 'previous turn'. */
 function titleOf({ title }: Command, other: Command | undefined): string {

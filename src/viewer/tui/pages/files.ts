@@ -8,18 +8,23 @@ import { fileChanges, filesOf } from '../rows/followed-files.ts';
 import type { Page, PageRow } from '../rows/page.ts';
 import type { PageSubject } from '../state/page.ts';
 
-type Subject<Kind extends PageSubject['kind']> = Extract<PageSubject, { kind: Kind }>;
+type FilesSubject<Kind extends PageSubject['kind']> = Extract<PageSubject, { kind: Kind }>;
 
 const NOTHING = 'no recorded call changes a file';
 
 /** Every change of a file, in order; or a row for each file, with all that happened to it. */
-export function filesPage(subject: Subject<'files'>, data: Data): Page {
+export function filesPage(subject: FilesSubject<'files'>, data: Data): Page {
   const record = data.record(subject.place);
   const files = filesOf(record);
   return subject.byFile ? byFile(subject, record, files, data) : byChange(subject, record, files, data);
 }
 
-function byChange(subject: Subject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
+function byChange(
+  subject: FilesSubject<'files'>,
+  { locator }: DumpRecord,
+  files: RolloutFiles | null,
+  data: Data,
+): Page {
   const { place } = subject;
   const changes = files === null ? [] : fileChanges(files);
   return {
@@ -48,7 +53,7 @@ function byChange(subject: Subject<'files'>, { locator }: DumpRecord, files: Rol
       const { turn, path, status, deleted, why } = one.change;
       const diff = one.change.diff ?? recordedEdit(files, one);
       return {
-        cells: [`t${turn}`, sanitiseLine(path), ...countsOf(diff), deleted ? 'deleted' : status, sanitiseLine(why)],
+        cells: [`t${turn}`, sanitiseLine(path), ...diffCounts(diff), deleted ? 'deleted' : status, sanitiseLine(why)],
         open: () => ({ type: 'page-open', subject: { kind: 'file', place, path, change: index } }),
         toggle: { type: 'page-open', subject: { kind: 'file-diff', place, path, change: index } },
       };
@@ -56,7 +61,7 @@ function byChange(subject: Subject<'files'>, { locator }: DumpRecord, files: Rol
   };
 }
 
-function byFile(subject: Subject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
+function byFile(subject: FilesSubject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
   const { place } = subject;
   const list = files === null ? [] : filesAt(files, null);
   const changes = files === null ? [] : fileChanges(files);
@@ -111,14 +116,14 @@ function recordedEdit(files: RolloutFiles | null, { change }: FileState): string
   return action.blocks.map(({ search, replace }) => fileDiff(path, search, replace)).join('');
 }
 
-function countsOf(diff: string | null): [string, string] {
+function diffCounts(diff: string | null): [string, string] {
   if (diff === null) return ['?', '?'];
   const count = (sign: RegExp) => diff.match(sign)?.length ?? 0;
   return [`+${count(/^\+(?!\+\+ )/gm)}`, `−${count(/^-(?!-- )/gm)}`];
 }
 
 /** The known lines of a file after a change, each with the turn that wrote it. Enter goes to that turn. */
-export function filePage({ place, path, change }: Subject<'file'>, data: Data): Page {
+export function filePage({ place, path, change }: FilesSubject<'file'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
   const changes = files === null ? [] : fileChanges(files);
@@ -166,7 +171,7 @@ export function filePage({ place, path, change }: Subject<'file'>, data: Data): 
 }
 
 /** A difference: of one change, of one file over the whole rollout, or of all files. */
-export function fileDiffPage({ place, path, change }: Subject<'file-diff'>, data: Data): Page {
+export function fileDiffPage({ place, path, change }: FilesSubject<'file-diff'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
   const one = files === null || change === null ? undefined : fileChanges(files)[change];

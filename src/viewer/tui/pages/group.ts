@@ -9,10 +9,10 @@ import type { Page } from '../rows/page.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import { byColumn } from './by-column.ts';
 
-type Subject = Extract<PageSubject, { kind: 'group' }>;
+type GroupSubject = Extract<PageSubject, { kind: 'group' }>;
 
 /** The rollouts of one prompt with their advantage by every estimator; excluded ones count in none. */
-export function groupPage({ place, left }: Subject, sort: PageSort | null, data: Data): Page {
+export function groupPage({ place, left }: GroupSubject, sort: PageSort | null, data: Data): Page {
   const { file } = place;
   const groups = data.groups.groups(file);
   const members = groups?.membersOf(place.record) ?? [];

@@ -27,7 +27,7 @@ export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: Sta
   ];
   const rows = sort === null ? found.turns : byColumn(found.turns, values[sort.column]!, sort.descending);
   return {
-    title: titleOf(subject, found),
+    title: hitsTitle(subject, found),
     note: noteOf(found),
     head: [
       `${data.keys.label('open', 'page')} opens the turn; there ${data.keys.label('search.next')} goes on in it, ${data.keys.label('page.next')} to the next row`,
@@ -50,7 +50,7 @@ export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: Sta
           sanitiseLine(hitTurn(row)),
           scoreText(scoreOf(row)),
           formatCount(row.count),
-          contextOf(row),
+          hitPieces(row),
         ],
         open: () => ({
           type: 'page-read',
@@ -63,7 +63,7 @@ export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: Sta
   };
 }
 
-function titleOf({ pattern, roles, field }: HitsSubject, { hits, rollouts }: FoundHits): string {
+function hitsTitle({ pattern, roles, field }: HitsSubject, { hits, rollouts }: FoundHits): string {
   const where = field !== null ? ` in ${field}` : roles !== null ? ` in turns of ${roles.join(', ')}` : '';
   return sanitiseLine(`${pattern}${where}: ${plural(hits, 'hit')} in ${plural(rollouts, 'rollout')}`);
 }
@@ -81,7 +81,7 @@ const BEFORE = 24;
 
 const oneLine = (text: string): string => sanitiseLine(text.replace(/\s*\n\s*/g, ' ⏎ '));
 
-function contextOf({ hit: { before, text, after, goesOn } }: FoundTurn): Piece[] {
+function hitPieces({ hit: { before, text, after, goesOn } }: FoundTurn): Piece[] {
   const left = oneLine(before);
   const isCut = left.length > BEFORE || goesOn[0];
   return [

@@ -23,7 +23,7 @@ function matrixOf(facts: FactRows): Matrix {
 /** The mean of each prompt in each step; Enter on a cell opens its group. */
 export function matrixPage(sort: PageSort | null, facts: FactRows, data: Store): Page {
   const matrix = matrixOf(facts);
-  const range = rangeOf(matrix);
+  const range = stepRange(matrix);
   const shared = sharedBeginning(matrix, facts, data);
   return reportPage(matrixReport(facts, matrix), {
     sort,
@@ -49,7 +49,7 @@ function meanCell(mean: number | null | undefined, [low, high]: readonly [number
   return [[heatStyle(mean, low, high), shortMean(mean).padStart(3)]];
 }
 
-function rangeOf({ rows }: Matrix): readonly [low: number, high: number] {
+function stepRange({ rows }: Matrix): readonly [low: number, high: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { cells } of rows)
     for (const { mean } of cells) if (mean !== null) [low, high] = [Math.min(low, mean), Math.max(high, mean)];

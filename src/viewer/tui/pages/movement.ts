@@ -14,7 +14,7 @@ import { stillWorking } from './waiting-page.ts';
 const movedIn = (facts: FactRows, data: Store): readonly Movement[] | null =>
   data.workedOut.of(facts, 'movement', (rest) => whatMoved(facts, (row) => saidBy(facts, row), rest));
 
-const opened = (name: string) => ({ type: 'page-open', subject: { kind: 'moved', name } }) as const;
+const openMovement = (name: string) => ({ type: 'page-open', subject: { kind: 'moved', name } }) as const;
 
 /** The incidents, one row each; or every number with its correlations and its jump. Enter shows rollouts from before and after. */
 export function movementPage(
@@ -31,7 +31,7 @@ export function movementPage(
       sort,
       note: data.facts.note,
       head: [`${other} goes back to the incidents`],
-      open: ({ change, name }) => (change === null ? null : opened(name)),
+      open: ({ change, name }) => (change === null ? null : openMovement(name)),
       other: { type: 'page-change', subject: { kind: 'movement', open: unfolded } },
     });
   const report = incidentsReport(facts, found, (_, index) => unfolded.includes(index));
@@ -42,7 +42,7 @@ export function movementPage(
     head: [
       `${data.keys.label('open', 'page')} shows rollouts from before and after; ${data.keys.label('page.switch', 'page')} what came of it; ${other} the statistics`,
     ],
-    open: ({ incident: { movements } }) => (movements[0] === undefined ? null : opened(movements[0].name)),
+    open: ({ incident: { movements } }) => (movements[0] === undefined ? null : openMovement(movements[0].name)),
     toggle: ({ incident }) => {
       const at = incidents.indexOf(incident);
       const open = unfolded.includes(at) ? unfolded.filter((one) => one !== at) : [...unfolded, at];

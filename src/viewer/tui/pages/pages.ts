@@ -173,16 +173,16 @@ const isSamePage = (a: ShownPage, b: ShownPage): boolean =>
   a.sets === b.sets &&
   a.sort?.column === b.sort?.column &&
   a.sort?.descending === b.sort?.descending &&
-  isEqual(a.subject, b.subject);
+  isEqualDeep(a.subject, b.subject);
 
 /** Deep equality; files are compared by identity. */
-function isEqual(a: unknown, b: unknown): boolean {
+function isEqualDeep(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   const plain = [Object.prototype, Array.prototype];
   if (!plain.includes(Object.getPrototypeOf(a)) || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
   const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
   return (
-    left.length === right.size && left.every(([name, value]) => right.has(name) && isEqual(value, right.get(name)))
+    left.length === right.size && left.every(([name, value]) => right.has(name) && isEqualDeep(value, right.get(name)))
   );
 }

@@ -174,7 +174,7 @@ export class DumpData implements StoredAnswers {
     const found = groups.groups(file)?.membersOf(record) ?? [];
     const known = this.#group;
     const members = found.length === 0 ? [record] : found;
-    if (known?.sort === sort && known.file === file && isEqual(known.members, members)) return known.rows;
+    if (known?.sort === sort && known.file === file && areEqualNumbers(known.members, members)) return known.rows;
     const rows = groupRows(file, sortedMembers(file, members, sort));
     this.#group = { file, members, sort, rows };
     return rows;
@@ -388,5 +388,5 @@ export class DumpData implements StoredAnswers {
   }
 }
 
-const isEqual = (a: readonly number[], b: readonly number[]): boolean =>
+const areEqualNumbers = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((value, i) => value === b[i]);

@@ -5,7 +5,7 @@ import type { Rows } from '../state/rows.ts';
 import { FilteredRows, type FilterProgress } from './filtered-rows.ts';
 import { QueryPool } from './query-pool.ts';
 
-interface Made {
+interface CachedRows {
   choice: ListChoice;
   rows: FilteredRows;
 }
@@ -29,8 +29,8 @@ export class FilteredRowsCache {
   readonly #kept: () => Promise<KeptLookup>;
   readonly #changed: () => void;
   readonly #pool = new QueryPool();
-  #now: Made | null = null;
-  #spare: Made | null = null;
+  #now: CachedRows | null = null;
+  #spare: CachedRows | null = null;
 
   constructor(dump: Dump, changed: () => void, kept: () => Promise<KeptLookup> = async () => () => NOTHING_KEPT) {
     this.#dump = dump;
@@ -108,7 +108,7 @@ export class FilteredRowsCache {
   }
 
   /** An unfinished list is dropped. */
-  #setAside(made: Made | null): void {
+  #setAside(made: CachedRows | null): void {
     this.#now = null;
     if (made === null) return;
     if (!made.rows.progress.isWhole) made.rows.close();

@@ -26,7 +26,7 @@ const ASK_BYTES = 2 << 20;
 /** Rows of the previous list examined for the one nearest to the cursor. */
 const NEAR = 50_000;
 
-export interface Wanted {
+export interface RowsWish {
   filter: FilterChoice | null;
   sort: SortChoice | null;
   /** Sort values that the dump does not hold. */
@@ -62,7 +62,7 @@ interface Batch {
  * the dump: only new records are examined, and files whose content was replaced are examined again.
  */
 export class FilteredRows {
-  readonly wanted: Wanted;
+  readonly wanted: RowsWish;
   readonly #dump: Dump;
   readonly #filter: RowFilter;
   readonly #changed: () => void;
@@ -94,7 +94,7 @@ export class FilteredRows {
   constructor(
     dump: Dump,
     pool: QueryPool,
-    wanted: Wanted,
+    wanted: RowsWish,
     from: { before: Rows; known: FilteredRows | null; first: DumpFile | null },
     changed: () => void,
   ) {
@@ -350,7 +350,7 @@ export class FilteredRows {
   }
 
   /** The sort value of a record, if both lists sort by the same key. */
-  #valueOf({ file, record }: Place, { sort, extra }: Wanted): SortValue | undefined {
+  #valueOf({ file, record }: Place, { sort, extra }: RowsWish): SortValue | undefined {
     if (this.#table === null || extra != null || this.wanted.extra != null || sort?.key !== this.wanted.sort?.key)
       return undefined;
     const part = this.#parts.get(file)!;

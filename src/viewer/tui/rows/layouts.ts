@@ -8,7 +8,7 @@ import type { RolloutReplay } from '../../present/replay/view.ts';
 import { type Folds, pendingBlocks } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
 import { LongTexts } from '../../present/transcript/long-text.ts';
-import { inSections, type Made, type Section } from '../../present/transcript/section.ts';
+import { inSections, type PartOrPause, type Section } from '../../present/transcript/section.ts';
 import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
@@ -29,7 +29,7 @@ const FIRST_GO = 20;
 const GO = 8;
 const SHOW = 100;
 
-interface Laid {
+interface SectionLayout {
   record: DumpRecord;
   key: string;
   folds: Folds;
@@ -51,7 +51,7 @@ export class Layouts {
   readonly #grown: () => void;
   readonly #texts = new LongTexts();
   /** The newest last: it is the one on screen. */
-  #laid: Laid[] = [];
+  #laid: SectionLayout[] = [];
   #growing: Layout | null = null;
   /** Records that were read ahead; the dump caches them. */
   readonly #ahead = new WeakSet<DumpRecord>();
@@ -236,7 +236,7 @@ interface Lay {
 }
 
 const lay = (
-  sections: Iterable<Made<Section> | null>,
+  sections: Iterable<PartOrPause<Section> | null>,
   { display }: State,
   { width, folds, before, isEnough }: Lay,
 ): Layout => new Layout(sections, width, folds, display.wrap, before, isEnough);

@@ -14,7 +14,7 @@ export interface OtherRun {
   problem: string | null;
 }
 
-interface Opened {
+interface OpenedRun {
   key: string;
   dump: Dump | null;
   run: OtherRun;
@@ -24,7 +24,7 @@ interface Opened {
 export class OtherRuns {
   readonly #dump: Dump;
   readonly #changed: () => void;
-  #open: Opened | null = null;
+  #open: OpenedRun | null = null;
 
   constructor(dump: Dump, changed: () => void) {
     this.#dump = dump;
@@ -51,7 +51,7 @@ export class OtherRuns {
     this.#open = null;
   }
 
-  async #read(open: Opened, path: string, filter: string): Promise<void> {
+  async #read(open: OpenedRun, path: string, filter: string): Promise<void> {
     const { run } = open;
     try {
       const query = filter === '' ? null : compileQuery(filter);

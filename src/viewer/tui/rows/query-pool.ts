@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type Asked, type QueryAnswer, QueryThread } from '../../../analysis/query/query-thread.ts';
+import { type QueryAnswer, QueryThread, type QueryThreadRequest } from '../../../analysis/query/query-thread.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 
 /** One processor is left for the screen. */
@@ -20,7 +20,7 @@ export class QueryPool {
   }
 
   /** @returns null if the thread ended before it answered: closed, or out of memory on a record */
-  async ask(file: DumpFile, records: readonly number[], asked: Asked): Promise<QueryAnswer | null> {
+  async ask(file: DumpFile, records: readonly number[], asked: QueryThreadRequest): Promise<QueryAnswer | null> {
     const idlest = this.#threads.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;
     const answer = await idlest.thread.askFor(file, records, asked);

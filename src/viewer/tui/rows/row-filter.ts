@@ -3,7 +3,7 @@ import { fieldCost } from '../../../analysis/query/fields.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import { type FieldReader, knownValue, verdictOn } from '../../../analysis/query/on-columns.ts';
 import { compileQuery, type Query } from '../../../analysis/query/query.ts';
-import type { Asked } from '../../../analysis/query/query-thread.ts';
+import type { QueryThreadRequest } from '../../../analysis/query/query-thread.ts';
 import { parseSort, type SortOrder, type SortValue, sortable, sortValue } from '../../../analysis/query/sort.ts';
 import { type RecordSource, Subject } from '../../../analysis/query/subject.ts';
 import { IN_RECORD } from '../../../core/dump/cell-column.ts';
@@ -24,7 +24,7 @@ const UNREADABLE: RecordSource<ParsedLine> = {
 
 /** Bytes of records that fit into any thread's memory. */
 const LITTLE = 4 << 20;
-const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
+const filterHere = ({ file, record }: Place): RecordSource<ParsedLine> => ({
   read: () => file.read(record),
   hasRaw: () => true,
 });
@@ -45,7 +45,7 @@ export class RowFilter {
   readonly #query: Query | null;
   readonly #isInverted: boolean;
   readonly #order: SortOrder | null;
-  readonly #asked: Asked;
+  readonly #asked: QueryThreadRequest;
   readonly #dump: Dump;
   readonly #pool: QueryPool;
   readonly #answers = new WeakMap<DumpFile, ColumnAnswers>();
@@ -130,7 +130,7 @@ export class RowFilter {
     if ((this.#query?.asksKept || isOfMany) && !isIn) {
       // Threads have no access to the journal, nor to the other rollouts of a group or step.
       const kept = await this.#kept();
-      return records.map((record) => this.#judge({ file, record }, here({ file, record }), kept));
+      return records.map((record) => this.#judge({ file, record }, filterHere({ file, record }), kept));
     }
     if (this.needsFactsAlone) {
       await this.#dump.lookAt(file, records);
@@ -150,7 +150,7 @@ export class RowFilter {
     if (this.#pool.isClosed) return null;
     // No thread could be started, since records this small cannot exhaust one: read them here.
     if (records.reduce((sum, record) => sum + file.index.length(record), 0) < LITTLE)
-      return records.map((record) => this.#judge({ file, record }, here({ file, record })));
+      return records.map((record) => this.#judge({ file, record }, filterHere({ file, record })));
     if (records.length === 1) return [this.#judge({ file, record: records[0]! }, UNREADABLE)];
     // One of them crashed the thread; asking for each alone finds out which.
     const verdicts: RowAnswer[] = [];

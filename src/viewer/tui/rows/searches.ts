@@ -4,7 +4,7 @@ import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
 import type { Block } from '../../present/transcript/block.ts';
 import { LongTexts } from '../../present/transcript/long-text.ts';
-import { type Made, madeOf, PAUSE } from '../../present/transcript/section.ts';
+import { madeOf, PAUSE, type PartOrPause } from '../../present/transcript/section.ts';
 import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
 import type { DisplayState } from '../state/display.ts';
 import { sameRecord } from './same-record.ts';
@@ -26,7 +26,7 @@ interface SearchResult {
   scan: Scan;
 }
 
-interface Running {
+interface RunningSearch {
   key: string;
   known: SearchResult;
 }
@@ -44,7 +44,7 @@ export class Searches {
   });
   /** The record that was searched last, with everything unfolded for the next pattern. */
   #open: { record: DumpRecord; display: DisplayState; blocks: SearchedBlocks } | null = null;
-  #running: Running | null = null;
+  #running: RunningSearch | null = null;
   readonly #texts = new LongTexts();
   #isGoing = false;
 
@@ -104,7 +104,7 @@ export class Searches {
   }
 
   /** Continues in the pauses between keys and frames. */
-  #goOn(running: Running): void {
+  #goOn(running: RunningSearch): void {
     this.#running = running;
     if (this.#isGoing) return;
     this.#isGoing = true;
@@ -156,9 +156,9 @@ class LazyBlocks implements SearchedBlocks {
   readonly length: number;
   isWaiting = false;
   readonly #made: Block[] = [];
-  readonly #rest: Iterator<Made<Block> | null>;
+  readonly #rest: Iterator<PartOrPause<Block> | null>;
 
-  constructor(blocks: Iterable<Made<Block> | null>, length: number) {
+  constructor(blocks: Iterable<PartOrPause<Block> | null>, length: number) {
     this.length = length;
     this.#rest = blocks[Symbol.iterator]();
   }

@@ -11,7 +11,7 @@ import { detailBlocks } from '../../present/transcript/details-view.ts';
 import type { LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
 import { rawTextBlocks } from '../../present/transcript/raw-view.ts';
-import { inSections, type Made, type Section } from '../../present/transcript/section.ts';
+import { inSections, type PartOrPause, type Section } from '../../present/transcript/section.ts';
 import { type TextView, textBlocks, unknownBlocks } from '../../present/transcript/text-view.ts';
 import { tokenBlocks } from '../../present/transcript/token-view.ts';
 import type { DisplayState } from '../state/display.ts';
@@ -34,7 +34,7 @@ export function shownSections(
   beside: GroupWords,
   tokenizer: TokenText | null,
   replay?: RolloutReplay,
-): Iterable<Made<Section> | null> {
+): Iterable<PartOrPause<Section> | null> {
   const { rollout } = record;
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
@@ -48,7 +48,7 @@ function shownBlocks(
   folds: Folds,
   beside: GroupWords,
   tokenizer: TokenText | null,
-): Iterable<Made<Block>> {
+): Iterable<PartOrPause<Block>> {
   const { rollout, error } = record;
   if (record.isPending === true) return pendingBlocks(record.bytes);
   if (rollout === null) return unknownBlocks(record.json, record.raw, error ?? 'not a rollout', folds);

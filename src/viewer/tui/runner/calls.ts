@@ -27,7 +27,7 @@ export async function startCall(runner: RunnerContext, job: JobOf<'run'>): Promi
   if (recorded === null) return;
   const plan = args === undefined ? recorded : editCall(recorded, args);
   await runner.jobs.during(async (all) => {
-    const onState = (state: CallState) => runner.change(plan.locator, stateOf(plan, state));
+    const onState = (state: CallState) => runner.change(plan.locator, callState(plan, state));
     const signal = runner.jobs.begun(plan);
     onState({ kind: 'queued' });
     shareSession(runner, plan, 'before');
@@ -36,7 +36,7 @@ export async function startCall(runner: RunnerContext, job: JobOf<'run'>): Promi
       all.throwIfAborted();
       const outcome = await replayCall(plan, { ...options, onState });
       keepOutcome(runner.journal, plan, howOf(plan, options), outcome);
-      judged(runner, plan, outcome);
+      judgedCall(runner, plan, outcome);
     } catch (error) {
       if (!signal.aborted) throw error;
       onState({ kind: 'cancelled' });
@@ -58,7 +58,7 @@ export async function runAll(runner: RunnerContext, { place, repeat, session }: 
   await runner.jobs.during(async (signal) => {
     const backend = await runner.backend();
     const onState = (plan: PlannedCall, state: CallState) => {
-      runner.change(plan.locator, stateOf(plan, state));
+      runner.change(plan.locator, callState(plan, state));
       if (isOver(state)) runner.jobs.ended(plan);
       // Calls that ended because everything was cancelled are not counted.
       if (state.kind === 'cancelled' && !signal.aborted) tally.add('cancelled');
@@ -67,7 +67,7 @@ export async function runAll(runner: RunnerContext, { place, repeat, session }: 
     const run = { ...runOf(runner), backend, repeat, signal };
     for await (const { plan, outcome } of replayMany({ ...run, concurrency: 1, onState, rollouts: [plans] })) {
       tally.add(outcome.status);
-      judged(runner, plan, outcome);
+      judgedCall(runner, plan, outcome);
       if (!isDrift(outcome) || !isFirst) continue;
       isFirst = false;
       const calls = row.rollout?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
@@ -105,7 +105,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
     progress();
     const onState = (plan: PlannedCall, state: CallState) => {
       // For the others only the resulting word is kept; the rest is in the journal.
-      if (runner.isSeen(plan.locator)) runner.change(plan.locator, stateOf(plan, state));
+      if (runner.isSeen(plan.locator)) runner.change(plan.locator, callState(plan, state));
       // Outcomes are yielded in order, so a slow call delays them; what the user sees of the others must not wait for it.
       if (!isOver(state)) return;
       runner.jobs.ended(plan);
@@ -120,7 +120,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
       progress();
     };
     const run = { ...runOf(runner), backend, repeat, signal };
-    const onOutcome = (plan: PlannedCall, outcome: ReplayOutcome) => judged(runner, plan, outcome);
+    const onOutcome = (plan: PlannedCall, outcome: ReplayOutcome) => judgedCall(runner, plan, outcome);
     for await (const _ of replayMany({ ...run, resume, onState, onOutcome, rollouts: rollouts() }));
     isCut = signal.aborted;
   });
@@ -128,7 +128,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
   tellProblem(runner);
 }
 
-const stateOf = ({ call, edited }: PlannedCall, state: CallState): RolloutChange => ({
+const callState = ({ call, edited }: PlannedCall, state: CallState): RolloutChange => ({
   kind: 'call',
   call,
   edited,
@@ -156,7 +156,7 @@ const signalOf =
 
 const isOver = ({ kind }: CallState): boolean => kind === 'done' || kind === 'cancelled';
 
-function judged(runner: RunnerContext, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
+function judgedCall(runner: RunnerContext, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
   if (edited) return;
   runner.setWord(locator, outcome.attempts.length === 0 ? outcome.status : standingWord(runner.journal, record));
 }

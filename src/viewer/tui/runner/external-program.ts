@@ -6,7 +6,7 @@ import { makeTemporary } from '../../../core/files/temporary.ts';
 const READ_ONLY = 0o400;
 
 /** A text in a file, passed to another program while it runs. */
-interface Given {
+interface ProgramInput {
   text: string;
   extension: string;
   /** The file's permissions: they decide whether the program may change it. */
@@ -14,7 +14,12 @@ interface Given {
 }
 
 /** Runs a shell line on the terminal, with the file as `$1`. @throws Error if it cannot be run, or fails */
-function run(line: string, name: string, { text, extension, mode }: Given, env: NodeJS.ProcessEnv): string {
+function runProgram(
+  line: string,
+  name: string,
+  { text, extension, mode }: ProgramInput,
+  env: NodeJS.ProcessEnv,
+): string {
   const directory = makeTemporary('rollout-viewer-');
   try {
     const file = join(directory, `rollout.${extension}`);
@@ -35,13 +40,13 @@ function run(line: string, name: string, { text, extension, mode }: Given, env: 
 export function openInEditor(text: string, extension: string, env: NodeJS.ProcessEnv): void {
   // $EDITOR may hold arguments (`code --wait`), so a shell parses it; the path is passed as an argument, never interpolated.
   const program = env.VISUAL || env.EDITOR || env.PAGER || 'less';
-  run(`${program} "$1"`, 'it', { text, extension, mode: READ_ONLY }, env);
+  runProgram(`${program} "$1"`, 'it', { text, extension, mode: READ_ONLY }, env);
 }
 
 /** Opens $VISUAL or $EDITOR on a text. @returns the edited text @throws Error */
 export function editText(text: string, extension: string, env: NodeJS.ProcessEnv): string {
   const editor = env.VISUAL || env.EDITOR || 'vi';
-  const edited = run(`${editor} "$1"`, editor, { text, extension, mode: 0o600 }, env);
+  const edited = runProgram(`${editor} "$1"`, editor, { text, extension, mode: 0o600 }, env);
   // Editors end a file with a newline that the text did not have.
   return !text.endsWith('\n') && edited.endsWith('\n') ? edited.slice(0, -1) : edited;
 }
@@ -49,5 +54,5 @@ export function editText(text: string, extension: string, env: NodeJS.ProcessEnv
 /** Passes the text to a command, then waits for Enter so that its output can be read. @throws Error */
 export function pipeTo(command: string, text: string, extension: string, env: NodeJS.ProcessEnv): void {
   const wait = 'status=$?; printf "\\n[Enter goes back] "; read -r _ </dev/tty; exit $status';
-  run(`{ ${command}\n} <"$1"; ${wait}`, 'it', { text, extension, mode: READ_ONLY }, env);
+  runProgram(`{ ${command}\n} <"$1"; ${wait}`, 'it', { text, extension, mode: READ_ONLY }, env);
 }

@@ -6,7 +6,7 @@ import { placeOfQuote } from '../../../core/text/quotes.ts';
 import type { PointRequest } from '../../listen/place.ts';
 
 /** A place that another program of this user wants shown. */
-export interface Pointed {
+export interface PointedPlace {
   place: Place;
   turn: number | null;
   /** The pattern that finds the quotes; '' if none is in the text. */
@@ -15,10 +15,10 @@ export interface Pointed {
 }
 
 /** @throws Error that says why it cannot be shown here */
-export async function pointedAt(dump: Dump, { locator, turn, quotes }: PointRequest): Promise<Pointed> {
+export async function pointedAt(dump: Dump, { locator, turn, quotes }: PointRequest): Promise<PointedPlace> {
   const named = parseLocator(locator);
   const wanted = realpathSync(named.path);
-  const file = dump.files.find(({ path }) => real(path) === wanted);
+  const file = dump.files.find(({ path }) => realPathOrNull(path) === wanted);
   if (file === undefined) throw new Error(`${named.path}: not in the dump on this screen`);
   if (file.state === 'waiting') await file.buildIndex(() => true);
   const record = file.recordAt(named);
@@ -51,7 +51,7 @@ export async function pointedAt(dump: Dump, { locator, turn, quotes }: PointRequ
   return { place, turn: at ?? first, search, broken };
 }
 
-function real(path: string): string | null {
+function realPathOrNull(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {

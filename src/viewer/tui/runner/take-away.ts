@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { plural } from '../../../core/text/numbers.ts';
-import type { Taken } from '../state/effect.ts';
+import type { TakenAway } from '../state/effect.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
 /** More locators than this may not fit on a command line. */
@@ -36,19 +36,19 @@ export async function takeAway(runner: RunnerContext, { rows, what }: JobOf<'wri
     ...(rows === null ? dump.paths : locators),
   ];
   say(`writing ${path} …`, 'info');
-  await runner.jobs.during(async (signal) => say(await run(args, runner.options.env, signal), 'info'));
+  await runner.jobs.during(async (signal) => say(await runCommand(args, runner.options.env, signal), 'info'));
 }
 
-const commandOf = (what: Taken, path: string): string[] =>
+const commandOf = (what: TakenAway, path: string): string[] =>
   what.form === 'page'
     ? ['show', `--html=${path}`]
     : ['export', `--to=${what.format}`, `--out=${path}`, ...what.options];
 
 /** The file to write. @throws Error if it lies in the dump, which is only read */
-function outside({ options: { dump } }: RunnerContext, { path: named }: Taken, locator: string): string {
-  const roots = dump.paths.map((path) => real(path));
+function outside({ options: { dump } }: RunnerContext, { path: named }: TakenAway, locator: string): string {
+  const roots = dump.paths.map((path) => realFolder(path));
   const isInside = (path: string) => {
-    const place = join(real(dirname(path)), basename(path));
+    const place = join(realFolder(dirname(path)), basename(path));
     return roots.some((root) => place === root || place.startsWith(root + sep));
   };
   if (named !== null) {
@@ -62,7 +62,7 @@ function outside({ options: { dump } }: RunnerContext, { path: named }: Taken, l
   return found === process.cwd() ? name : join(found, name);
 }
 
-const real = (path: string): string => {
+const realFolder = (path: string): string => {
   try {
     return realpathSync(path);
   } catch {
@@ -71,7 +71,7 @@ const real = (path: string): string => {
 };
 
 /** @returns what the program said @throws Error with its message if it failed */
-function run(args: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -45,7 +45,7 @@ export type Effect =
   | { type: 'remember'; prompt: PromptId; value: string };
 
 /** A file that rollouts are written to. */
-export type Taken =
+export type TakenAway =
   | { form: 'page'; path: string | null }
   | { form: 'set'; format: string; path: string; options: readonly string[] };
 
@@ -71,7 +71,7 @@ export type RunnerJob =
   | { kind: 'set-drop'; name: string; locator: string; by: string }
   | { kind: 'set-add'; rows: Rows; name: string; reason: string | null; filter: string | null; by: string }
   /** null: all rollouts of the dump. */
-  | { kind: 'write'; rows: Rows | null; what: Taken }
+  | { kind: 'write'; rows: Rows | null; what: TakenAway }
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Only that call; null: everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

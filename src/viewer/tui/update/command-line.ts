@@ -20,7 +20,7 @@ const SAVE = /^save\s+(\S{1,60})$/;
 
 const isViewName = (name: string): name is ViewName => VIEWS.includes(name as ViewName);
 
-const problemOf = (read: () => unknown): string | null => {
+const thrownText = (read: () => unknown): string | null => {
   try {
     read();
     return null;
@@ -30,7 +30,7 @@ const problemOf = (read: () => unknown): string | null => {
   }
 };
 
-const stepsOf = (state: State, data: Data): readonly DumpFile[] => {
+const stepFiles = (state: State, data: Data): readonly DumpFile[] => {
   const stream = state.list.cursor?.file.stream;
   return data.dump.files.filter((file) => file.stream === stream && file.count > 0);
 };
@@ -38,9 +38,9 @@ const stepsOf = (state: State, data: Data): readonly DumpFile[] => {
 const shownFileName = (file: DumpFile): string => String(file.step ?? file.stem);
 
 const stepCalled = (name: string, state: State, data: Data): DumpFile | undefined =>
-  stepsOf(state, data).find((file) => shownFileName(file) === name);
+  stepFiles(state, data).find((file) => shownFileName(file) === name);
 
-const shown = (names: readonly string[]): string =>
+const shownNames = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
 
 const countProblem = (text: string): string | null =>
@@ -54,14 +54,14 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     help: 'goes to a step, to the same place in it',
     check: (name, state, data) =>
       stepCalled(name, state, data) === undefined
-        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, data).map(shownFileName))}`
+        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shownNames(stepFiles(state, data).map(shownFileName))}`
         : null,
     action: (name, state, data) => {
       const file = stepCalled(name, state, data)!;
       const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
       return { type: 'go', place: { file, record }, turn: null };
     },
-    complete: (_argument, state, data) => stepsOf(state, data).map(shownFileName),
+    complete: (_argument, state, data) => stepFiles(state, data).map(shownFileName),
   },
   {
     name: 'id',
@@ -78,7 +78,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     name: 'filter',
     usage: 'score<0.5',
     help: 'lists what an expression says; nothing clears it',
-    check: (text, { list }) => problemOf(() => filterFromText(text, list.choice.filter)),
+    check: (text, { list }) => thrownText(() => filterFromText(text, list.choice.filter)),
     action: (text) => ({ type: 'filter', text }),
     complete: (text, _state, data) => completions(text, [...data.dump.extras].map(valueName)),
   },
@@ -86,7 +86,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     name: 'sort',
     usage: 'score:desc',
     help: 'sorts the list by a field; nothing: as it lies on disk',
-    check: (text) => (text === '' ? null : problemOf(() => parseSort(text))),
+    check: (text) => (text === '' ? null : thrownText(() => parseSort(text))),
     action: (text) => {
       const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
       return { type: 'sort', key, descending };
@@ -105,7 +105,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
         kind === 'chart'
           ? 'draws a number by step'
           : 'shows how often a number has each value; a bar lists its rollouts',
-      check: (name) => (name === '' ? 'which number? :charts lists them' : problemOf(() => parseSort(name))),
+      check: (name) => (name === '' ? 'which number? :charts lists them' : thrownText(() => parseSort(name))),
       action: (name) => ({ type: 'page-open', subject: { kind, name } }),
       complete: (_name, _state, data) => [...NUMBER_FIELDS, ...FACT_FIELDS, ...[...data.dump.extras].map(valueName)],
     }),

@@ -16,7 +16,7 @@ function parts(value: string): { word: string; rest: string; at: number } {
 
 const isWholeNumber = (text: string): boolean => /^\d+$/.test(text);
 
-const failed = (text: string): Action => ({ type: 'say', text, kind: 'error' });
+const failedAction = (text: string): Action => ({ type: 'say', text, kind: 'error' });
 
 /** `:57`, `:step 12`, `:id b1946ac9`, `:3.jsonl:57#t4`, `:replay`. */
 export const commandPrompt: PromptKind = {
@@ -61,13 +61,13 @@ export const commandPrompt: PromptKind = {
     const text = value.trim();
     if (isWholeNumber(text)) {
       const place = sampleNumbered(Number(text), state);
-      return typeof place === 'string' ? failed(place) : { type: 'go', place, turn: null };
+      return typeof place === 'string' ? failedAction(place) : { type: 'go', place, turn: null };
     }
     const found = called(word);
     if (found?.kind === 'line') return found.command.action(rest, state, data);
     if (found?.kind === 'key') return { type: 'command', id: found.id };
     const target = locate(text, state, data);
-    return 'message' in target ? failed(target.message) : { type: 'go', ...target };
+    return 'message' in target ? failedAction(target.message) : { type: 'go', ...target };
   },
 
   complete: (value, state, data) => {

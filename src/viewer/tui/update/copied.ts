@@ -103,14 +103,14 @@ function callCommand(turn: Turn, rollout: Rollout): Copied | string {
   return { text: shellCommand(call), words: `call ${call.index} as a command` };
 }
 
-const countOf = ({ length }: Rows, what: string): string => `${length} ${what}${length === 1 ? '' : 's'}`;
+const copiedCount = ({ length }: Rows, what: string): string => `${length} ${what}${length === 1 ? '' : 's'}`;
 
 const placesOf = (rows: Rows): Place[] =>
   Array.from({ length: rows.length }, (_, index) => rows.at(index)).filter((place) => place !== null);
 
 function copiedLocators(marked: Rows): Copied {
   const locators = placesOf(marked).map(({ file, record }) => shellWord(file.locator(record)));
-  return { text: locators.join('\n'), words: countOf(marked, 'locator') };
+  return { text: locators.join('\n'), words: copiedCount(marked, 'locator') };
 }
 
 /** One record per line. Anything too long for a clipboard is not read. */
@@ -118,7 +118,7 @@ function copiedRecords(marked: Rows, data: Data): Copied {
   const places = placesOf(marked);
   const bytes = places.reduce((sum, { file, record }) => sum + file.index.length(record), 0);
   const text = bytes > MAX_COPY ? null : places.map((place) => data.record(place).raw).join('\n');
-  return { text, words: `${countOf(marked, 'record')} as JSON` };
+  return { text, words: `${copiedCount(marked, 'record')} as JSON` };
 }
 
 /** The text for an editor or a command: the marked rows as displayed, or the open record, without control sequences. */

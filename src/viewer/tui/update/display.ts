@@ -20,7 +20,7 @@ const WORDS = {
 const MAX_LEFT = 100_000;
 
 /** The position in this view, along with those in the record's other views. */
-function keep(state: State): KeptViews {
+function keptViews(state: State): KeptViews {
   const { view, kept } = state.display;
   const place = state.list.cursor;
   const before = kept !== null && samePlace(kept.place, place) ? kept : { views: {}, turn: null };
@@ -32,7 +32,7 @@ export const displayHandlers = {
   'view-next': (state, { by }, data) => {
     const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
     const view = VIEWS[at]!;
-    const kept = keep(state);
+    const kept = keptViews(state);
     const display = { ...state.display, view, left: 0, kept };
     const next: State = { ...state, focus: 'transcript', display, transcript: kept.views[view] ?? opened };
     // The turn being read stays the same across views.
@@ -62,7 +62,7 @@ export const displayHandlers = {
       : {
           ...state,
           focus: 'transcript',
-          display: { ...state.display, view: 'tokens', left: 0, kept: keep(state) },
+          display: { ...state.display, view: 'tokens', left: 0, kept: keptViews(state) },
           transcript: opened,
         };
     const view = viewport(next, data);

@@ -26,7 +26,7 @@ export const editorHandlers = {
   'editor-key': (state, { key, text }, data) => {
     const { editor } = state;
     if (editor === null) return state;
-    if (key === 'ctrl+s') return take(state, editor);
+    if (key === 'ctrl+s') return takeText(state, editor);
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return leave(state, editor);
     const { rows, height } = editorLayout(editor, state.columns, data.geometry(state).bodyHeight - 1);
     return withEditor(state, editorKey(editor, key, text, rows, height));
@@ -39,7 +39,7 @@ export const editorHandlers = {
 } satisfies SomeHandlers;
 
 /** Passes the text to the runner, which parses it; the editor stays open until that succeeds. */
-function take(state: State, { subject, buffer, original }: EditorState): Result {
+function takeText(state: State, { subject, buffer, original }: EditorState): Result {
   const text = editorText(buffer);
   return text === original ? withEditor(state, null) : doing(state, { kind: 'edited', subject, text });
 }

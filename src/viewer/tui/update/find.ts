@@ -80,7 +80,7 @@ function showLandmark(before: State, data: Data, name: LandmarkName, landmark: L
   const kind = LANDMARKS[name];
   const landmarks = kind.landmarks(data.record(before.list.cursor!), before);
   const at = landmarks.findIndex(({ turn }) => turn === landmark.turn);
-  const number = at < 0 ? '' : numberOf(landmarks, at);
+  const number = at < 0 ? '' : landmarkNumber(landmarks, at);
   const says = landmark.says === '' ? '' : `: ${sanitiseLine(landmark.says)}`;
   const shown = atTurn(before, data, landmark.turn);
   const isFinding = name === 'error' || name === 'warning';
@@ -88,7 +88,7 @@ function showLandmark(before: State, data: Data, name: LandmarkName, landmark: L
 }
 
 /** ` 3/7` of all in the rollout, ` 3–4/7` if a turn holds several; '' for a single one. */
-function numberOf(landmarks: readonly Landmark[], at: number): string {
+function landmarkNumber(landmarks: readonly Landmark[], at: number): string {
   const count = (some: readonly Landmark[]): number => some.reduce((sum, { many = 1 }) => sum + many, 0);
   const [before, own, all] = [count(landmarks.slice(0, at)), landmarks[at]!.many ?? 1, count(landmarks)];
   const last = own === 1 ? '' : `–${formatCount(before + own)}`;

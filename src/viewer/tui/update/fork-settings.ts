@@ -53,17 +53,19 @@ function unquoted(value: string): string {
 
 /** In the syntax of parseForkSettings. */
 export const forkLine = ({ n, texts }: ForkSettings): string =>
-  [...(n === 1 ? [] : [`n=${n}`]), ...words(texts).map(([key, text]) => `${key}=${quotedSetting(text)}`)].join(' ');
+  [...(n === 1 ? [] : [`n=${n}`]), ...settingEntries(texts).map(([key, text]) => `${key}=${quotedSetting(text)}`)].join(
+    ' ',
+  );
 
 const quotedSetting = (text: string): string => (/[\s"]/.test(text) ? JSON.stringify(text) : text);
 
 /** For people: `temperature 0.7, top_p 0.9`. */
 export const spokenSettings = ({ texts }: ForkSettings): string =>
-  words(texts)
+  settingEntries(texts)
     .map(([key, text]) => `${key} ${quotedSetting(text)}`)
     .join(', ');
 
-const words = (texts: SettingTexts): [key: string, text: string][] =>
+const settingEntries = (texts: SettingTexts): [key: string, text: string][] =>
   Object.entries(texts).flatMap(([key, value]) =>
     (typeof value === 'string' ? [value] : (value ?? [])).map((text): [string, string] => [key, text]),
   );

@@ -2,7 +2,7 @@ import { isHttpUrl } from '../../../core/http/model-url.ts';
 import type { LiveModel } from '../state/replay.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
-const modelOf = (value: string): LiveModel => {
+const liveModel = (value: string): LiveModel => {
   const [, url = '', name = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(value) ?? [];
   return { url, name };
 };
@@ -12,9 +12,9 @@ export const modelPrompt: PromptKind = {
   sign: 'model ',
   hint: () => "an OpenAI-compatible server and the model's name: http://127.0.0.1:8000/v1 qwen3",
   check: (value) => {
-    const { url, name } = modelOf(value);
+    const { url, name } = liveModel(value);
     if (!isHttpUrl(url)) return { message: 'not an http(s) address', at: 0 };
     return name === '' ? { message: "the model's name is missing", at: value.length } : null;
   },
-  submit: (value) => ({ type: 'fork-ask', model: modelOf(value) }),
+  submit: (value) => ({ type: 'fork-ask', model: liveModel(value) }),
 };

@@ -20,19 +20,19 @@ export const takeAwayHandlers = {
 
   'write-set': (state, { format, path, options }, data) => {
     if (state.list.cursor === null) return saying(state, 'no rollout is open');
-    const rows = markedRows(state, data) ?? (isWhole(state) ? null : data.rows(state));
+    const rows = markedRows(state, data) ?? (isWholeRollout(state) ? null : data.rows(state));
     const what = { form: 'set', format, path, options } as const;
     return { state, effects: [{ type: 'run', job: { kind: 'write', rows, what } }] };
   },
 } satisfies SomeHandlers;
 
-const isWhole = ({ list }: State): boolean => list.choice.filter === null && list.group === null;
+const isWholeRollout = ({ list }: State): boolean => list.choice.filter === null && list.group === null;
 
 /** The rows that a set is made of, in words. */
 function target(state: State, data: Data): string {
   const marked = markedRows(state, data)?.length ?? 0;
   if (marked > 0) return `the ${marked} marked rollouts`;
-  return isWhole(state) ? 'all rollouts' : `the ${data.rows(state).length} rollouts of the list`;
+  return isWholeRollout(state) ? 'all rollouts' : `the ${data.rows(state).length} rollouts of the list`;
 }
 
 export const TAKE_AWAY: readonly LineCommand[] = [

@@ -53,11 +53,11 @@ export function chromeOf(scene: Scene): Chrome {
     editor: state.editor === null ? null : editorTitle(state.editor),
     menu: keyMenuView(scene, columns, body),
     ...(prompt === null ? footOf(scene, columns) : { foot: null, below: null }),
-    prompt: prompt && fieldOf(prompt, promptInfo(scene, columns)),
+    prompt: prompt && promptField(prompt, promptInfo(scene, columns)),
   };
 }
 
-const fieldOf = ({ id, value, seed, cursor }: PromptState, info: readonly Piece[]): PromptProps => ({
+const promptField = ({ id, value, seed, cursor }: PromptState, info: readonly Piece[]): PromptProps => ({
   field: { id, sign: PROMPTS[id].sign, value, seed, cursor },
   info,
 });

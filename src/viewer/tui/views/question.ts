@@ -8,7 +8,7 @@ import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } fro
 import { spokenSettings } from '../update/fork-settings.ts';
 
 /** Two lines: what would be done and where, and the available keys. */
-export const questionLines = (question: Question, width: number): Lines =>
+export const questionLines = (question: Question, width: number): QuestionLines =>
   question.kind === 'rescore'
     ? rescoreLines(question, width)
     : question.kind === 'fork'
@@ -17,9 +17,9 @@ export const questionLines = (question: Question, width: number): Lines =>
         ? callLines(question, width)
         : confirmLines(question, width);
 
-type Lines = [what: Piece[], keys: Piece[]];
+type QuestionLines = [what: Piece[], keys: Piece[]];
 
-function callLines(question: CallQuestion, width: number): Lines {
+function callLines(question: CallQuestion, width: number): QuestionLines {
   const { name, call, calls, rollouts, marked, known, repeat, session, where, edited, turn } = question;
   const what: Piece[] = [
     ['accent', ' ! '],
@@ -58,7 +58,7 @@ function callsText(before: readonly number[]): string {
   return isRun ? `calls ${before[0]! + 1} to ${before.at(-1)! + 1}` : `${before.length} calls`;
 }
 
-function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion, width: number): Lines {
+function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion, width: number): QuestionLines {
   const what =
     confirm === 'all'
       ? `all ${calls} calls of this rollout`
@@ -91,7 +91,7 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
 /** Cells of that line apart from the sampling settings. */
 const REST = 64;
 
-function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestion, width: number): Lines {
+function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestion, width: number): QuestionLines {
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
@@ -128,7 +128,7 @@ function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestio
   ];
 }
 
-function rescoreLines({ rollouts, scope, choice }: RescoreQuestion, width: number): Lines {
+function rescoreLines({ rollouts, scope, choice }: RescoreQuestion, width: number): QuestionLines {
   const { what, where } = rewardRuns(choice) ?? { what: rewardText(choice), where: 'this program' };
   const pieces: Piece[] = [
     ['accent', ' r '],
