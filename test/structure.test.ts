@@ -27,3 +27,21 @@ test('each exported name exists once', () => {
   const twice = [...files].filter(([name, places]) => places.size > 1 && !LIBRARY_NAMES.includes(name));
   expect(twice.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
 });
+
+test('no name of a helper or a type is declared in more than two files', () => {
+  const root = fileURLToPath(new URL('../src/', import.meta.url));
+  const files = new Map<string, Set<string>>();
+  const declared =
+    /^(?:export )?(?:(?:async )?function\*? (\w+)|(?:abstract )?class (\w+)|interface (\w+)|type (\w+)|const (\w+)(?:: [^=\n]+)? = (?:async )?(?:<[^>\n]*>)?\([^\n]*\)[^\n=]*=>)/gm;
+  // Pages of the server hold scripts of their own in strings.
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /\.tsx?$/.test(name) && !name.startsWith('sandbox/server/pages/'),
+  );
+  for (const file of sources)
+    for (const [, ...names] of readFileSync(join(root, file), 'utf8').matchAll(declared)) {
+      const name = names.find((one) => one !== undefined) ?? '';
+      files.set(name, (files.get(name) ?? new Set()).add(file));
+    }
+  const many = [...files].filter(([, places]) => places.size > 2);
+  expect(many.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
+});

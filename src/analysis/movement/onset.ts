@@ -55,14 +55,14 @@ export function onsetOf(
 }
 
 /** How far the change has come at a place, from 0 to 1. */
-const grown = (place: number, since: number, until: number): number =>
+const growthIn = (place: number, since: number, until: number): number =>
   place < since ? 0 : Math.min(1, (place - since + 1) / (until - since + 1));
 
 /** The two levels that fit best. */
 function levelsOf(y: Float64Array, w: Float64Array, since: number, until: number): [low: number, rise: number] {
   let [ww, wc, wcc, wy, wcy] = [0, 0, 0, 0, 0];
   for (let i = 0; i < y.length; i++) {
-    const [weight, value, c] = [w[i] ?? 0, y[i] ?? 0, grown(i, since, until)];
+    const [weight, value, c] = [w[i] ?? 0, y[i] ?? 0, growthIn(i, since, until)];
     ww += weight;
     wc += weight * c;
     wcc += weight * c * c;
@@ -76,7 +76,8 @@ function levelsOf(y: Float64Array, w: Float64Array, since: number, until: number
 function squaresOf(y: Float64Array, w: Float64Array, since: number, until: number): number {
   const [low, rise] = levelsOf(y, w, since, until);
   let squares = 0;
-  for (let i = 0; i < y.length; i++) squares += (w[i] ?? 0) * ((y[i] ?? 0) - low - rise * grown(i, since, until)) ** 2;
+  for (let i = 0; i < y.length; i++)
+    squares += (w[i] ?? 0) * ((y[i] ?? 0) - low - rise * growthIn(i, since, until)) ** 2;
   return squares;
 }
 
@@ -85,7 +86,7 @@ function shareFit(y: Float64Array, w: Float64Array, since: number, until: number
   const [low, rise] = levelsOf(y, w, since, until);
   let fit = 0;
   for (let i = 0; i < y.length; i++) {
-    const share = Math.min(0.999, Math.max(0.001, low + rise * grown(i, since, until)));
+    const share = Math.min(0.999, Math.max(0.001, low + rise * growthIn(i, since, until)));
     fit += (w[i] ?? 0) * ((y[i] ?? 0) * Math.log(share) + (1 - (y[i] ?? 0)) * Math.log(1 - share));
   }
   return fit;

@@ -158,7 +158,7 @@ export async function newPhrases(
   }
   // The longest phrase of the same rollouts is the most informative.
   movements.sort((a, b) => a.logP - b.logP || b.phrase.length - a.phrase.length || (a.phrase < b.phrase ? -1 : 1));
-  const clear = apart(movements, counted).filter(({ logP }) => logP < WORTH);
+  const clear = apartMovements(movements, counted).filter(({ logP }) => logP < WORTH);
   const holders = holdersOf(clear, rows);
   const having = (movement: PhraseMovement) => holders.get(phraseKey(movement)) ?? [];
   return clear.flatMap((movement) => withRows(movement, having(movement), rows, places, means) ?? []);
@@ -284,7 +284,7 @@ interface Candidate extends PhraseMovement {
 const MOST_COMPARED = 400;
 
 /** Merges phrases that another one explains into one movement, named by the clearest and longest. */
-function apart(movements: readonly Candidate[], rows: readonly TextRow[]): PhraseMovement[] {
+function apartMovements(movements: readonly Candidate[], rows: readonly TextRow[]): PhraseMovement[] {
   const kept: Candidate[] = [];
   for (const movement of movements.slice(0, MOST_COMPARED))
     if (!kept.some((one) => explains(one, movement, rows))) kept.push(movement);

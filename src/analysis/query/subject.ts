@@ -133,7 +133,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
         return this.#text(field.name) ?? undefined;
       case 'extra': {
         const { fields } = this;
-        return fields === null ? undefined : (fields.texts[field.path] ?? valueAt(fields.extras, field.path));
+        return fields === null ? undefined : (fields.texts[field.path] ?? valueInside(fields.extras, field.path));
       }
       case 'tool':
         return this.#calls(field.name, field.part);
@@ -165,7 +165,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
 }
 
 /** A key with that whole name, else a path: `reward.extra`, `scores.0`. */
-function valueAt(root: JsonValue, path: string): JsonValue | undefined {
+function valueInside(root: JsonValue, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = root;
   if (isJsonObject(root) && Object.hasOwn(root, path)) return root[path];
   for (const key of path.split('.')) {

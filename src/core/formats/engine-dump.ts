@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
@@ -10,7 +10,7 @@ import type { Format, ReadContext } from './format.ts';
 import { recordedSpans } from './recorded-spans.ts';
 import { engineTimes } from './recorded-times.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './turns.ts';
-import { idOf, numberOf } from './values.ts';
+import { idOf, numberOf, objectsOf } from './values.ts';
 import { verl } from './verl.ts';
 import { listsByToken } from './verl-tokens.ts';
 
@@ -218,9 +218,6 @@ function unalignedOf(record: JsonObject, turns: number): Rollout['rewards']['una
     return fits ? [] : [{ field, values }];
   });
 }
-
-const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 function integersOf(value: JsonValue | undefined): number[] | null {
   return Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isInteger(one))

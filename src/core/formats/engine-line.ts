@@ -3,6 +3,7 @@ import { withoutPlain } from '../json/plain-keys.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Span } from '../rollout/rollout.ts';
 import { packCalls, packMessage, unpackCalls, unpackMessage } from './engine-line-calls.ts';
+import { objectsOf } from './values.ts';
 
 /**
  * The line of this program's dumps, as short as possible. Each text of a rollout is in `input` or `output`, other
@@ -220,6 +221,3 @@ function shortest(value: number): number {
 }
 
 const shortestOrNull = (value: number | null): number | null => (value === null ? null : shortest(value));
-
-const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];

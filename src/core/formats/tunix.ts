@@ -5,7 +5,7 @@ import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './turns.ts';
-import { idOf, numberOf } from './values.ts';
+import { idOf, numberOf, objectsOf } from './values.ts';
 
 /** A message and the place of its text in the record. */
 interface PlacedMessage {
@@ -213,8 +213,6 @@ function literalValue(value: JsonValue | undefined): JsonValue | undefined {
   return typeof value === 'string' ? (parsePythonLiteral(value) ?? value) : value;
 }
 
-const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];
 const integers = (value: JsonValue | undefined): TokenMask =>
   Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
 

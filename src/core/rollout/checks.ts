@@ -7,7 +7,7 @@ import { checkHacks, HACK_CHECKS } from './hack-signs.ts';
 import { inputsOf, NOTHING } from './inputs.ts';
 import { mostRepeated, sameAnswers } from './loops.ts';
 import { auditMask, MASK_CHECKS } from './mask-audit.ts';
-import { isResult, type Rollout, type ToolCall, type Turn } from './rollout.ts';
+import { isResult, type ToolCall, type Turn, type UncheckedRollout } from './rollout.ts';
 import { checkTask, TASK_CHECKS } from './task-signs.ts';
 import { isModels, textScan } from './text-scan.ts';
 import { checkText, TEXT_CHECKS } from './text-signs.ts';
@@ -50,7 +50,7 @@ const DECLARATIONS: readonly CheckDeclaration[] = CHECKS.map((check) => DECLARED
 export const needOf = (check: Check): Need => DECLARED[check].needs;
 
 /** The checks whose inputs a rollout provides, as bits in the order of CHECKS. @param rollout null for a bad record */
-export function observedBits(rollout: Omit<Rollout, 'findings'> | null): number {
+export function observedBits(rollout: UncheckedRollout | null): number {
   const has = rollout === null ? NOTHING : inputsOf(rollout);
   let bits = 0;
   for (let i = 0; i < DECLARATIONS.length; i++) if (has[DECLARATIONS[i]!.needs]) bits += 2 ** i;
@@ -58,7 +58,7 @@ export function observedBits(rollout: Omit<Rollout, 'findings'> | null): number 
 }
 
 /** The checks with a missing input, whose result is unknown. */
-export function unobservedChecks(rollout: Omit<Rollout, 'findings'> | null): Check[] {
+export function unobservedChecks(rollout: UncheckedRollout | null): Check[] {
   const has = rollout === null ? NOTHING : inputsOf(rollout);
   return CHECKS.filter((check) => !has[DECLARED[check].needs]);
 }
@@ -78,7 +78,7 @@ export const reportedFinding = (check: Check, message: string): Finding => ({
 const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
 
 /** The automatic checks of one rollout, over its response only; an empty list means that nothing was found. */
-export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonly ErrorPattern[]): Finding[] {
+export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPattern[]): Finding[] {
   const findings: Finding[] = [];
   const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity, error) =>
     findings.push({ check, severity, turn, message, ...(error === undefined ? {} : { error }) });
@@ -110,7 +110,7 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonl
 }
 
 /** A response was requested and is empty; a record without any response turn may keep it elsewhere. */
-function isEmpty({ turns, responseTurn, reading, ended }: Omit<Rollout, 'findings'>): boolean {
+function isEmpty({ turns, responseTurn, reading, ended }: UncheckedRollout): boolean {
   const response = turns.slice(responseTurn);
   if (response.some(({ text, toolCalls }) => text.trim() !== '' || toolCalls.length > 0)) return false;
   return (
@@ -121,7 +121,7 @@ function isEmpty({ turns, responseTurn, reading, ended }: Omit<Rollout, 'finding
 /** Fewer repetitions may be patience. */
 const LOOP = 3;
 
-function checkCalls(rollout: Omit<Rollout, 'findings'>, notice: Notice<Check>): void {
+function checkCalls(rollout: UncheckedRollout, notice: Notice<Check>): void {
   const most = mostRepeated(rollout);
   if (most === null) return;
   const same = most.calls.length < LOOP ? 0 : sameAnswers(most, rollout.turns);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
-import type { Rollout, ToolCall } from './rollout.ts';
+import type { Rollout, ToolCall, UncheckedRollout } from './rollout.ts';
 import { isModels } from './text-scan.ts';
 
 /** Signs that a reward was earned in an unintended way. Each is a place to look at, not a verdict. */
@@ -13,9 +13,8 @@ export const HACK_CHECKS = {
 } as const satisfies Record<string, CheckDeclaration>;
 
 type NoticeHack = Notice<keyof typeof HACK_CHECKS>;
-type Read = Omit<Rollout, 'findings'>;
 
-export function checkHacks(rollout: Read, notice: NoticeHack): void {
+export function checkHacks(rollout: UncheckedRollout, notice: NoticeHack): void {
   checkTruth(rollout, notice);
   const { turns, responseTurn } = rollout;
   for (let i = responseTurn; i < turns.length; i++) {
@@ -45,7 +44,7 @@ const SHORTEST_TRUTH = 12;
 const LONGEST_TRUTH = 2000;
 const MOST_TRUTHS = 20;
 
-function checkTruth({ groundTruth, turns, responseTurn }: Read, notice: NoticeHack): void {
+function checkTruth({ groundTruth, turns, responseTurn }: UncheckedRollout, notice: NoticeHack): void {
   const truths = truthsOf(groundTruth);
   if (truths.length === 0) return;
   for (const [i, { role, text }] of turns.entries()) {
@@ -94,7 +93,7 @@ function forcedExit(text: string): string | null {
 const MAKES = /\b(?:create|cat|tee|touch|echo|write|printf|new_file|open)\b|>/;
 
 /** A scratch file that the model itself created in this rollout. */
-function isOwnFile({ turns, responseTurn }: Read, until: number, path: string): boolean {
+function isOwnFile({ turns, responseTurn }: UncheckedRollout, until: number, path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   for (let i = responseTurn; i <= until; i++) {
     const turn = turns[i]!;
@@ -162,7 +161,7 @@ export function rightOrWrong({
 }
 
 /** Right without reward, or wrong with full reward. */
-function scoreAgainst(rollout: Read): string | null {
+function scoreAgainst(rollout: UncheckedRollout): string | null {
   const { score } = rollout;
   const verdict = rightOrWrong(rollout);
   if (verdict === null || score === null || Number.isNaN(score)) return null;

@@ -1,7 +1,7 @@
 import { isMasked } from './anew.ts';
 import type { Need } from './finding.ts';
 import { rightOrWrong, truthsOf } from './hack-signs.ts';
-import { isResult, type Rollout } from './rollout.ts';
+import { isResult, type UncheckedRollout } from './rollout.ts';
 import { hasShortTruth } from './task-signs.ts';
 
 export type Inputs = Readonly<Record<Need, boolean>>;
@@ -53,7 +53,7 @@ export const LACKS: Readonly<Record<Need, string>> = {
 };
 
 /** The inputs that a rollout provides for the checks. */
-export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
+export function inputsOf(rollout: UncheckedRollout): Inputs {
   const { turns, responseTurn, tokens, anew } = rollout;
   let results = false;
   let calls = false;

@@ -1,6 +1,6 @@
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
-import type { Rollout, RolloutTokens, Span } from './rollout.ts';
+import type { RolloutTokens, Span, UncheckedRollout } from './rollout.ts';
 
 export const MASK_CHECKS = {
   mask_foreign: { needs: 'mask', word: 'mask: foreign', severity: 'error' },
@@ -15,7 +15,7 @@ export const MASK_CHECKS = {
 type NoticeMask = Notice<keyof typeof MASK_CHECKS>;
 
 /** Findings about a recorded mask. A mask inferred by this program says nothing about the trainer's. */
-export function auditMask(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): void {
+export function auditMask(rollout: UncheckedRollout, notice: NoticeMask): void {
   const { lossMask, tokens, validation } = rollout;
   if (validation || lossMask === null || !isLaid(lossMask)) return;
   if (tokens !== undefined) auditTokens(tokens, notice);
@@ -27,7 +27,7 @@ export function auditMask(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask
   auditSpans(rollout, notice);
 }
 
-function auditSpans(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): void {
+function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
   const { turns, responseTurn } = rollout;
   const text = textSpans(rollout);
   const known = text.filter(({ trained }) => trained !== null);
@@ -68,7 +68,7 @@ function auditSpans(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): voi
 }
 
 /** The text of the response, without markers. */
-function textSpans({ spans, responseTurn }: Omit<Rollout, 'findings'>): Span[] {
+function textSpans({ spans, responseTurn }: UncheckedRollout): Span[] {
   return spans.filter(({ kind, turn, start, end }) => kind === 'text' && end > start && turn >= responseTurn);
 }
 

@@ -196,3 +196,6 @@ export function toolCallsOf({ turns }: Pick<Rollout, 'turns'>): ToolCall[] {
 
 /** The fields of a record as a whole. */
 export type RolloutFields = Pick<Rollout, 'texts' | 'groundTruth' | 'uid' | 'requestId' | 'status' | 'extras'>;
+
+/** A rollout whose findings are not made yet. */
+export type UncheckedRollout = Omit<Rollout, 'findings'>;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { askedForms, bareAnswer, givenAnswer } from './answer-forms.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
-import { isResult, type Rollout, type ToolCall } from './rollout.ts';
+import { isResult, type ToolCall, type UncheckedRollout } from './rollout.ts';
 import { isModels } from './text-scan.ts';
 
 /** Signs that a rollout did not do what its task asked, or that its score does not reflect what it did. */
@@ -17,9 +17,8 @@ export const TASK_CHECKS = {
 } as const satisfies Record<string, CheckDeclaration>;
 
 type NoticeTask = Notice<keyof typeof TASK_CHECKS>;
-type Read = Omit<Rollout, 'findings'>;
 
-export function checkTask(rollout: Read, notice: NoticeTask): void {
+export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
   const { turns, responseTurn } = rollout;
   const replies = turns.filter((turn, i) => i >= responseTurn && isModels(turn));
   checkCallSchemas(rollout, notice);
@@ -63,7 +62,7 @@ export function checkTask(rollout: Read, notice: NoticeTask): void {
 }
 
 /** Somebody talks with the model in the response. */
-const isDialogue = ({ turns, responseTurn }: Read): boolean =>
+const isDialogue = ({ turns, responseTurn }: UncheckedRollout): boolean =>
   turns.some(({ role }, i) => i >= responseTurn && role === 'user') ||
   turns.slice(0, responseTurn).some(({ role }) => role === 'assistant');
 
@@ -93,7 +92,7 @@ const ANY_TOOL = new Set([
 ]);
 
 /** The tool that the prompt requires and that was not called; null if it requires none. */
-function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: Read): string | null {
+function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: UncheckedRollout): string | null {
   const found = DEMANDS.exec(prompt);
   if (found === null || CONDITION.test(prompt.slice(0, found.index))) return null;
   const name = found[1]!;
@@ -117,7 +116,7 @@ const schemaNames = (schemas: readonly JsonValue[]): Set<string> =>
   new Set(schemas.flatMap((schema) => schemaFunction(schema)?.name ?? []) as string[]);
 
 /** A call whose tool or arguments are not in the schemas. */
-function checkCallSchemas({ turns, responseTurn, toolSchemas }: Read, notice: NoticeTask): void {
+function checkCallSchemas({ turns, responseTurn, toolSchemas }: UncheckedRollout, notice: NoticeTask): void {
   if (toolSchemas.length === 0) return;
   const tools = new Map(
     toolSchemas.flatMap((schema) => {
@@ -182,7 +181,7 @@ const BUDGET =
   /\b(?:max(?:imum)?(?: (?:number|amount) of)?|limit (?:of|on)|budget (?:of|for)|allowed number of)\s*(?:\d+ )?(?:tool[ _-]?|function[ _-]?|search )?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b[^.\n]{0,40}\b(?:reached|exceeded|exhausted|used up|hit)\b|\b(?:reached|exceeded|exhausted|used up|hit)\b[^.\n]{0,30}\b(?:max(?:imum)?|limit|budget)\b[^.\n]{0,40}\b(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b|\b(?:no|0|zero) (?:more )?(?:tool )?(?:calls|turns|steps|attempts|moves|actions|rounds|queries) (?:left|remaining|remain)\b|\bout of (?:moves|turns|steps|attempts|calls)\b/i;
 
 /** The environment reported that the budget of calls or turns ran out. */
-function checkBudget({ turns, responseTurn, ended }: Read, notice: NoticeTask): void {
+function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: NoticeTask): void {
   if (/turns|steps|calls|iterations/.test(ended.evidence) && ended.how === 'length') {
     notice('budget_out', null, `the budget ran out: ${ended.evidence}`);
     return;
@@ -270,7 +269,11 @@ function shortTruths(truth: JsonValue | undefined): string[] {
 /** Whether a truth is short enough to compare with an answer. */
 export const hasShortTruth = (truth: JsonValue | undefined): boolean => shortTruths(truth).length > 0;
 
-function checkNearAnswer({ groundTruth, score, responseTurn }: Read, said: string, notice: NoticeTask): void {
+function checkNearAnswer(
+  { groundTruth, score, responseTurn }: UncheckedRollout,
+  said: string,
+  notice: NoticeTask,
+): void {
   if (score === null || score > 0) return;
   const given = givenAnswer(said);
   if (given === null) return;
@@ -291,7 +294,7 @@ function checkNearAnswer({ groundTruth, score, responseTurn }: Read, said: strin
 const REWARD = /\breward\s*[=:]\s*(-?\d+(?:\.\d+)?)/gi;
 
 /** A tool reported full reward to the model, and the score is zero, or the reverse. */
-function checkResultReward({ turns, responseTurn, score }: Read, notice: NoticeTask): void {
+function checkResultReward({ turns, responseTurn, score }: UncheckedRollout, notice: NoticeTask): void {
   if (score === null || Number.isNaN(score)) return;
   let told: { value: number; turn: number } | null = null;
   for (let i = responseTurn; i < turns.length; i++)

@@ -1,6 +1,6 @@
 import { endsInMidSentence, gaveAnswer } from './ended-by-text.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
-import type { Rollout, Turn } from './rollout.ts';
+import type { Turn, UncheckedRollout } from './rollout.ts';
 import { hasScript, SCRIPTS } from './scripts.ts';
 import { isModels, type TextScan } from './text-scan.ts';
 
@@ -14,14 +14,13 @@ export const TEXT_CHECKS = {
 } as const satisfies Record<string, CheckDeclaration>;
 
 type NoticeText = Notice<keyof typeof TEXT_CHECKS>;
-type Read = Omit<Rollout, 'findings'>;
 
 /** Half of a text, and long enough not to be a list or a table. */
 const MUCH_REPEATED = 0.5;
 const MANY_WORDS = 100;
 
 /** Signs in the text that the model wrote. */
-export function checkText(rollout: Read, scan: TextScan, notice: NoticeText): void {
+export function checkText(rollout: UncheckedRollout, scan: TextScan, notice: NoticeText): void {
   const { turns, responseTurn } = rollout;
   if (scan.repetition >= MUCH_REPEATED && scan.words >= MANY_WORDS)
     notice('repetition', null, `${Math.round(scan.repetition * 100)} % of the model's text was said before in it`);
@@ -42,7 +41,7 @@ export function checkText(rollout: Read, scan: TextScan, notice: NoticeText): vo
 const FOREIGN_LETTERS = 4;
 
 /** A script that does not occur before the reply. */
-function checkScripts({ turns, responseTurn }: Read, { letters }: TextScan, notice: NoticeText): void {
+function checkScripts({ turns, responseTurn }: UncheckedRollout, { letters }: TextScan, notice: NoticeText): void {
   for (const [script, name] of SCRIPTS.entries()) {
     if (script === 0 || letters[script]! < FOREIGN_LETTERS) continue;
     // A task in that script shows it in its first words.
@@ -74,13 +73,13 @@ function ownRole(text: string): string | null {
 }
 
 /** A task about dialogues contains such words itself. */
-const promptSays = ({ turns, responseTurn }: Read, role: string): boolean =>
+const promptSays = ({ turns, responseTurn }: UncheckedRollout, role: string): boolean =>
   turns.slice(0, responseTurn).some(({ text }) => text.includes(role));
 
 /** A call with which an agent submits its work. */
 const HANDS_IN = /submit|finish|complete|done|final|answer|terminate|stop|exit|transfer/i;
 
-function checkAnswer({ turns, responseTurn, ended, score }: Read, notice: NoticeText): void {
+function checkAnswer({ turns, responseTurn, ended, score }: UncheckedRollout, notice: NoticeText): void {
   if (!turns.some((turn, i) => i >= responseTurn && isModels(turn) && turn.text !== '')) return;
   const isPaid = score !== null && score > 0;
   let last: Turn | undefined;

@@ -252,7 +252,7 @@ export class ToolEnvironment extends BaseTaskEnv {
     const id = typeof given === 'string' && given !== '' ? given : randomUUID();
     const fn = calledFunction(call);
     if (fn === null) return [id, 'Error: the call has no function'];
-    const { arguments: args, error } = decodeFunctionCall(fn.name, argumentText(fn.arguments));
+    const { arguments: args, error } = decodeFunctionCall(fn.name, quotedArgument(fn.arguments));
     if (error !== null) return [id, `Error: ${error}`];
     return [id, String(await this.toolManager.call(fn.name, args, signal))];
   }
@@ -281,7 +281,7 @@ function toolsKwargsOf(task: JsonObject): Record<string, ToolKwargs> {
   return isJsonObject(given) ? (given as Record<string, ToolKwargs>) : {};
 }
 
-const argumentText = (args: JsonValue | undefined): string =>
+const quotedArgument = (args: JsonValue | undefined): string =>
   typeof args === 'string' ? args : printJson(args === undefined ? {} : args);
 
 function calledFunction(call: JsonValue): { name: string; arguments: JsonValue | undefined } | null {

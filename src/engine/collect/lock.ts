@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { isProcessAlive } from '../../core/files/alive.ts';
 import { errorCode } from '../../core/text/thrown.ts';
 
 /** The holder of a lock. `started` distinguishes a process from a later one with the same pid, if the system reports it. */
@@ -50,13 +51,7 @@ function readHolder(text: string): Holder | null {
 function isLockHolderAlive({ pid, started }: Holder): boolean {
   const now = processStart(pid);
   if (started !== null && now !== null && started !== now) return false;
-  try {
-    process.kill(pid, 0);
-    return pid > 0;
-  } catch (error) {
-    // EPERM: it is alive, and belongs to another user.
-    return errorCode(error) === 'EPERM';
-  }
+  return pid > 0 && isProcessAlive(pid);
 }
 
 /** When a process started, in ticks since boot; null if the system has no /proc. */

@@ -88,7 +88,7 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
 
 const isJsNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-function resultText(value: unknown): { text: string; error?: string; images?: string[] } {
+function ownResultText(value: unknown): { text: string; error?: string; images?: string[] } {
   if (typeof value === 'string') return { text: value };
   const { text, error, image, images } = (value ?? {}) as Record<string, unknown>;
   if (text !== undefined && typeof text !== 'string') throw new Wrong(`a text that is a ${typeof text}`);
@@ -179,20 +179,20 @@ async function call(request: Request): Promise<unknown> {
       const [id, said] = Array.isArray(made) ? made : [made, undefined];
       const whole = typeof id === 'object' && id !== null ? (id as Record<string, unknown>) : null;
       const instance = whole === null ? id : (whole.instanceId ?? whole.instance_id);
-      return { instance: String(instance ?? args[0]), ...resultText(said ?? whole?.response ?? '') };
+      return { instance: String(instance ?? args[0]), ...ownResultText(said ?? whole?.response ?? '') };
     }
     case 'tool.execute': {
       const made = await ask('execute', ...args);
       if (Array.isArray(made)) {
         const [said, step, metrics = null] = made as unknown[];
-        return { ...resultText(said), reward: reward(step, 'the step reward'), metrics };
+        return { ...ownResultText(said), reward: reward(step, 'the step reward'), metrics };
       }
       const {
         response,
         reward: step,
         metrics = null,
       } = (typeof made === 'object' && made !== null ? made : {}) as Record<string, unknown>;
-      return { ...resultText(response ?? made), reward: reward(step, 'the step reward'), metrics };
+      return { ...ownResultText(response ?? made), reward: reward(step, 'the step reward'), metrics };
     }
     case 'tool.calc_reward':
       return (await ask('calc_reward', ...args)) ?? null;

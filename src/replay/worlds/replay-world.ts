@@ -82,7 +82,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
     for (const [i, recorded] of actions.entries()) {
       if (i < from) continue;
       if (isStopped() || recorded.call > (options.to ?? Number.POSITIVE_INFINITY)) return;
-      let outcome: Ran;
+      let outcome: WorldRunOutcome;
       try {
         outcome = await runAction(recorded, world, tools, plan, network);
         await world.capture();
@@ -104,7 +104,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       }
       if (beside.length + processes.length > 0) for (const { path } of record.changed) raced.add(path);
       beside = processes;
-      const command = commandOf(recorded);
+      const command = worldCommand(recorded);
       const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
       const reasons = [
         outcome.reason,
@@ -129,11 +129,11 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
 
 const RACED = 'was written by a process beside the calls: its content depends on the time';
 
-const commandOf = ({ action }: RecordedAction): string => (action.kind === 'shell' ? action.command : '');
+const worldCommand = ({ action }: RecordedAction): string => (action.kind === 'shell' ? action.command : '');
 
 /** Whether calls after this one begin in another state than the recorded ones: chance and time change a result alone. */
 export const taintsLater = ({ verdict, reason }: WorldOutcome, recorded: RecordedAction): boolean =>
-  verdict === 'drift' && reason?.includes(RACED) !== true && !asksForChance(commandOf(recorded));
+  verdict === 'drift' && reason?.includes(RACED) !== true && !asksForChance(worldCommand(recorded));
 
 /** A call that changed nothing needs no mount. */
 const isMounted = (folder: string): boolean => namesIn(folder).length > 0;

@@ -4,7 +4,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../core/text/thrown.ts';
+import { isProcessAlive } from '../../core/files/alive.ts';
 
 const PREFIX = 'rollout-viewer-sandbox-';
 
@@ -14,20 +14,11 @@ export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), `${PREFI
 export function sweepLeftovers(folder: string = tmpdir(), pattern: RegExp = new RegExp(`^${PREFIX}(\\d+)-`)): void {
   for (const name of readdirSync(folder)) {
     const pid = pattern.exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
     try {
       rmSync(join(folder, name), { recursive: true, force: true });
     } catch {
       // another user's
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }

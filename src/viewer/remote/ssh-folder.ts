@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isProcessAlive } from '../../core/files/alive.ts';
 import { makeTemporary } from '../../core/files/temporary.ts';
-import { errorCode } from '../../core/text/thrown.ts';
 
 /** A socket path is limited to 107 bytes; ssh needs 57 for its name, and the folder's name takes 22. */
 const LONGEST_PARENT = 27;
@@ -21,20 +21,12 @@ export function makeSshFolder(parent = parentFolder()): string {
 function clearLeft(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = Number(NAME.exec(name)?.[1]);
-    if (Number.isNaN(pid) || isAlive(pid)) continue;
+    if (Number.isNaN(pid) || isProcessAlive(pid)) continue;
     try {
       const path = join(parent, name);
       if (lstatSync(path).uid === process.geteuid?.()) rmdirSync(path);
     } catch {
       // A folder that still holds a socket stays, as does one that another process is removing.
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }

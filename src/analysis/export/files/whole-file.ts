@@ -1,7 +1,7 @@
 import { closeSync, constants, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../../core/text/thrown.ts';
+import { isProcessAlive } from '../../../core/files/alive.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 const BUFFER = 1 << 20;
@@ -78,7 +78,7 @@ function removeLeftovers(path: string): void {
   for (const name of filesIn(dirname(path))) {
     if (!name.startsWith(before)) continue;
     const [, pid] = /^(\d+)\.part$/.exec(name.slice(before.length)) ?? [];
-    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    if (pid === undefined || (Number(pid) !== process.pid && isProcessAlive(Number(pid)))) continue;
     try {
       unlinkSync(join(dirname(path), name));
     } catch {
@@ -92,14 +92,5 @@ function filesIn(directory: string): string[] {
     return readdirSync(directory);
   } catch {
     return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }

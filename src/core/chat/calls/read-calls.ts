@@ -42,11 +42,11 @@ export function readCalls(
       calls = calls.concat(grammar.read(text, typeOf));
       if (calls.length > 0) break;
     }
-  return apart(calls.sort((a, b) => a.start - b.start));
+  return callsApart(calls.sort((a, b) => a.start - b.start));
 }
 
 /** In text order, without overlap; of two overlapping calls the earlier one stays. */
-function apart(calls: ParsedCall[]): ParsedCall[] {
+function callsApart(calls: ParsedCall[]): ParsedCall[] {
   let at = 0;
   return calls.filter((call) => {
     if (call.start < at) return false;

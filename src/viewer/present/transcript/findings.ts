@@ -101,12 +101,12 @@ export class Unplaced {
     if (notes.length === 0) return block;
     const marked = { ...block, notes: notes.sort((a, b) => a.at - b.at) };
     // Ranges of the mask are kept: the gutter is drawn from them.
-    return block.ranges === undefined ? { ...marked, ranges: apart(ranges) } : marked;
+    return block.ranges === undefined ? { ...marked, ranges: rangesApart(ranges) } : marked;
   }
 }
 
 /** In order, without overlap. */
-function apart(ranges: readonly Range[]): Range[] {
+function rangesApart(ranges: readonly Range[]): Range[] {
   const kept: Range[] = [];
   for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
     if (range.start >= (kept.at(-1)?.end ?? 0)) kept.push(range);
