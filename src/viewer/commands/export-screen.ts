@@ -165,7 +165,12 @@ export class ExportScreen {
       if (this.#tokens !== null) this.#compared[one.tokens?.promptIds == null ? 'without_ids' : 'rollouts']++;
       return one;
     }
-    if (one.isRecorded && one.isTextWhole && other.kind !== 'tokenizer' && this.#difference(asTextConversation(one)) === null) {
+    if (
+      one.isRecorded &&
+      one.isTextWhole &&
+      other.kind !== 'tokenizer' &&
+      this.#difference(asTextConversation(one)) === null
+    ) {
       this.#asText.add(one.locator);
       this.#compared.rollouts++;
       this.#compared.as_text++;
