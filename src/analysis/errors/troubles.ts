@@ -130,7 +130,17 @@ function troubleOf(rows: readonly ErrorRow<RolloutPlace>[], of: number | null, a
   const counts = new Map(rows.map(({ step, count }) => [step, count]));
   const count = rows.reduce((sum, one) => sum + one.count, 0);
   const { answer } = row;
-  const trouble = { tool, kind, fault, exception, count, of, first, ...overSteps(counts, all), filter: troubleFilter(kind) };
+  const trouble = {
+    tool,
+    kind,
+    fault,
+    exception,
+    count,
+    of,
+    first,
+    ...overSteps(counts, all),
+    filter: troubleFilter(kind),
+  };
   return answer === undefined ? trouble : { ...trouble, answer };
 }
 
