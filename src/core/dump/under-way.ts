@@ -137,7 +137,7 @@ export function readLiveFolder(directory: string): LiveFolder | null {
   if (!isChunked && !existsSync(join(directory, 'stream.jsonl'))) return null;
   const folder = join(directory, isChunked ? '../live' : 'live');
   const root = isChunked ? join(directory, '..') : directory;
-  const entries = isInside(root, folder) ? listed(folder) : null;
+  const entries = isInside(root, folder) ? listedRecords(folder) : null;
   if (entries === null) return null;
   const files = entries.flatMap(({ name, isFile }) => {
     if (!isFile || !/^[\w-]{1,200}\.jsonl$/.test(name)) return [];
@@ -145,7 +145,7 @@ export function readLiveFolder(directory: string): LiveFolder | null {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     return stats?.isFile() ? [{ path, written: stats.mtimeMs, size: stats.size }] : [];
   });
-  const pending = (listed(join(folder, 'pending')) ?? []).flatMap(({ name, isFile }): UnderWay[] => {
+  const pending = (listedRecords(join(folder, 'pending')) ?? []).flatMap(({ name, isFile }): UnderWay[] => {
     const text = isFile ? readStrangerFile(join(folder, 'pending', name), MOST_PENDING_BYTES) : null;
     const parsed = Pending.safeParse(text === null ? null : jsonOrUndefined(text));
     if (!parsed.success) return [];
@@ -168,7 +168,7 @@ export function readLiveFolder(directory: string): LiveFolder | null {
   return files.length + pending.length === 0 ? null : { files: files.slice(0, MOST_FILES), pending };
 }
 
-function listed(folder: string): { name: string; isFile: boolean }[] | null {
+function listedRecords(folder: string): { name: string; isFile: boolean }[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true }).map((entry) => ({ name: entry.name, isFile: entry.isFile() }));
   } catch {

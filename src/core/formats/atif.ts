@@ -138,13 +138,13 @@ function subagentOf(reference: JsonObject, embedded: readonly JsonObject[], link
 }
 
 const referencesOf = (step: JsonObject): JsonObject[] =>
-  resultsOf(step).flatMap((result) =>
+  observationResults(step).flatMap((result) =>
     isJsonObject(result.subagent_trajectory_ref)
       ? [result.subagent_trajectory_ref]
       : objectsOf(result.subagent_trajectory_ref),
   );
 
-const resultsOf = (step: JsonObject): JsonObject[] =>
+const observationResults = (step: JsonObject): JsonObject[] =>
   isJsonObject(step.observation) ? objectsOf(step.observation.results) : [];
 
 const SOURCES: Record<string, string> = { agent: 'assistant', user: 'user', system: 'system' };
@@ -162,7 +162,7 @@ function atifMessages(step: JsonObject, at: string): FoundMessage[] {
   }));
   // A copy from an earlier trajectory, or a reply without a model request, was not sampled here.
   const isSampled = source === 'agent' && step.is_copied_context !== true && step.llm_call_count !== 0;
-  const results = resultsOf(step).map((result, i): FoundMessage => {
+  const results = observationResults(step).map((result, i): FoundMessage => {
     const names = (
       isJsonObject(result.subagent_trajectory_ref)
         ? [result.subagent_trajectory_ref]

@@ -23,7 +23,7 @@ export function taggedResults(message: FoundMessage, before: FoundMessage | unde
   return pairs.map(([raw, inner = ''], at): FoundMessage => {
     const start = at === 0 ? 0 : (pairs[at]?.index ?? 0);
     const end = (pairs[at]?.index ?? lead) + raw.length;
-    const outcome = message.outcome ?? outcomeOf(inner);
+    const outcome = message.outcome ?? taggedOutcome(inner);
     return {
       ...message,
       isResult: true,
@@ -35,7 +35,7 @@ export function taggedResults(message: FoundMessage, before: FoundMessage | unde
 }
 
 /** Hermes writes `{tool_call_id, name, content}`, where the content is what the tool gave. */
-function outcomeOf(inner: string): FoundMessage['outcome'] {
+function taggedOutcome(inner: string): FoundMessage['outcome'] {
   const value = parsed(inner);
   if (!isJsonObject(value)) return undefined;
   const content = typeof value.content === 'string' ? parsed(value.content) : value.content;

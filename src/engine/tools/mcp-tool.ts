@@ -128,7 +128,7 @@ export async function openMcpTools(
             function: {
               name: tool.name,
               description: tool.description ?? '',
-              parameters: parametersOf(tool.inputSchema),
+              parameters: toolParameters(tool.inputSchema),
             },
           });
           tools.push(new McpTool(client, schema, limits, places));
@@ -147,7 +147,7 @@ export async function openMcpTools(
   }
 }
 
-function parametersOf(schema: object): JsonObject {
+function toolParameters(schema: object): JsonObject {
   const { type = 'object', properties = {}, required = [] } = schema as JsonObject;
   return { type, properties, required };
 }
