@@ -23,7 +23,7 @@ export const recorderFormat: Format = {
   mapping: {
     turns: 'events of the type message',
     contexts: 'events of the type history',
-    tools: 'the last request',
+    tools: 'the last request of the main history',
     score: 'the last event of the type reward: score, else reward',
     tokens: 'responses with token ids',
   },
@@ -55,6 +55,7 @@ export const recorderFormat: Format = {
     }
     const [head] = of('rollout');
     const requests = of('request');
+    const main = mainHistory(contexts, requests);
     const responses = of('response');
     const reward = of('reward').at(-1);
     const last = responses.at(-1);
@@ -65,13 +66,13 @@ export const recorderFormat: Format = {
         format: 'recorder',
         record,
         known: new Set(['session_of', 'events']),
-        messages,
+        messages: messages.map((one) => ({ ...one, context: exchanged(one.context ?? 0, main) })),
         hasCallsApart: true,
-        contexts: contexts.length === 0 ? [{ kind: 'main', name: null, after: null }] : contexts,
+        contexts: mainFirst(contexts, main),
         uid: idOf(head?.id ?? null),
         score: numberOf(reward?.score ?? reward?.reward),
         groundTruth: reward?.ground_truth,
-        tools: requests.at(-1)?.tools ?? undefined,
+        tools: requests.findLast(({ history }) => (numberOf(history) ?? 0) === main)?.tools ?? undefined,
         ended:
           last?.cut === true
             ? { how: 'aborted', evidence: 'the answer broke off' }
@@ -86,6 +87,26 @@ export const recorderFormat: Format = {
     );
   },
 };
+
+/** The first history without a parent that has tools: agents ask for a title, or for a summary, before they begin. */
+function mainHistory(contexts: readonly Context[], requests: readonly JsonObject[]): number {
+  const withTools = requests.find(({ history, tools }) => {
+    const { kind, after } = contexts[numberOf(history) ?? 0] ?? {};
+    return Array.isArray(tools) && tools.length > 0 && after === null && (kind === 'main' || kind === 'subagent');
+  });
+  return numberOf(withTools?.history) ?? 0;
+}
+
+/** The main history is the first of a rollout; it changes places with the one that was recorded first. */
+const exchanged = (history: number, main: number): number => (history === main ? 0 : history === 0 ? main : history);
+
+function mainFirst(contexts: readonly Context[], main: number): Context[] {
+  const [first = { kind: 'main', name: null, after: null }, ...others] = contexts;
+  if (main === 0) return [first, ...others];
+  return contexts.map((context, at) =>
+    at === 0 ? { ...context, kind: 'main' } : at === main ? { ...first, kind: 'subagent' } : context,
+  );
+}
 
 /** The ids of a rollout with one answer; with more, the ids of the turns between them are unknown. */
 function responseTokens(responses: readonly JsonObject[]): RolloutTokens | null {

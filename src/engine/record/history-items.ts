@@ -7,6 +7,7 @@ import { withSortedKeys } from './values.ts';
 /** Differences between two runs of an agent that do not matter. `--exact` disables each. */
 const RULES = {
   dates: 'dates, times of day and seconds since 1970',
+  durations: 'seconds with a decimal point, in results',
   ids: 'UUIDs, long hexadecimal numbers, ids of calls and messages',
   directories: 'the folders of absolute paths; the name of a file counts',
   'tool-order': 'the order of tools, and that of the results of parallel calls',
@@ -106,8 +107,9 @@ function itemKeys(items: readonly HistoryItem[], rules: HistoryRules): string[] 
 const itemKey = ({ role, text, calls }: HistoryItem, rules: HistoryRules): string =>
   JSON.stringify([
     role,
-    plainText(text, rules),
-    calls.map(({ name, arguments: args }) => [name, plainText(printJson(withSortedKeys(args)), rules)]),
+    // Readers set the blocks of a message side by side or below each other.
+    role === 'tool' ? plainText(timeless(text, rules), rules, ' ') : plainText(text, rules, ''),
+    calls.map(({ name, arguments: args }) => [name, plainText(printJson(withSortedKeys(args)), rules, ' ')]),
   ]);
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*';
@@ -121,16 +123,21 @@ const DATES = new RegExp(
   ].join('|'),
   'g',
 );
+const DURATIONS = /\b\d+\.\d+ ?(?:ms|milliseconds?|s|secs?|seconds?)\b/g;
 const IDS =
-  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:call|toolu|msg|chatcmpl|resp|fc|rs|ses|req)[_-][\w-]{4,}|\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b/gi;
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:call|toolu|msg|chatcmpl|resp|fc|rs|ses|req)[_-][\w-]{4,}|\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b|(?<=\bID: ?)[0-9a-f]{6,}\b/gi;
 const DIRECTORIES = /(?<![\w.:/])(?:\/[\w.@+~-]+)+\/?/g;
 
-function plainText(text: string, rules: HistoryRules): string {
+const timeless = (text: string, rules: HistoryRules): string =>
+  rules.has('durations') ? text.replace(DURATIONS, '<duration>') : text;
+
+/** @param space what is left of blank space */
+function plainText(text: string, rules: HistoryRules, space: string): string {
   let result = text;
   if (rules.has('directories')) result = result.replace(DIRECTORIES, folderless);
   if (rules.has('ids')) result = result.replace(IDS, '<id>');
   if (rules.has('dates')) result = result.replace(DATES, '<date>');
-  return rules.has('spaces') ? result.replaceAll(/\s+/g, ' ').trim() : result;
+  return rules.has('spaces') ? result.replaceAll(/\s+/g, space).trim() : result;
 }
 
 /** A last part with an ending is a file, and its name counts. */

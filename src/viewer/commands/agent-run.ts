@@ -77,7 +77,7 @@ async function runAgent({ rollout, command, rules, edited, liveFrom, open, secon
   });
   const address = await proxy.listen('127.0.0.1', 0);
   try {
-    const first = rollout.turns.find(({ role }) => role === 'user');
+    const first = rollout.turns.find(({ role, context = 0 }) => role === 'user' && context === 0);
     const agent = startAgent(['sh', '-c', command], address, {
       environment: { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' },
       needsKeys: liveFrom === null,

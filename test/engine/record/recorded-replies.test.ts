@@ -48,6 +48,17 @@ describe('replies from a record', () => {
     expect(replies.asked).toEqual([1, 3]);
   });
 
+  test('blocks of a message are the same side by side and below each other; what a call says is not', () => {
+    const blocks = ['You are an agent.', 'Be brief.'].map((text) => ({ type: 'text', text }));
+    const shown = rolloutOf({ messages: [{ role: 'system', content: blocks }, ...record.messages] });
+    const replies = new RecordedReplies(shown, ALL);
+    const system = { role: 'system', content: blocks };
+    expect(isReply(replies.answer(chat(system, user('what is 1 + 1?'))))).toBe(true);
+    const spaced = { ...asked, tool_calls: [{ ...call, function: { name: 'add', arguments: '{"a":"1 0"}' } }] };
+    const glued = { ...asked, tool_calls: [{ ...call, function: { name: 'add', arguments: '{"a":"10"}' } }] };
+    expect(differenceAt(requestItems([spaced]), requestItems([glued]), ALL)).toBe(0);
+  });
+
   test('another request is a difference, with both messages', () => {
     const replies = new RecordedReplies(rolloutOf(record), ALL);
     expect(replies.answer(chat(user('what is 1 + 1?'), asked, { ...result, content: '3' }))).toEqual({
@@ -114,12 +125,20 @@ describe('differences that do not matter', () => {
   test.each<[HistoryRule, string, string]>([
     ['dates', 'Today is 2026-01-02 03:04:05.', 'Today is 2027-11-12 13:14:15.'],
     ['dates', 'It is Monday, Nov 23, 2026', 'It is Tuesday, Dec 1, 2026'],
+    ['ids', 'Chunk ID: 76512b', 'Chunk ID: d9aac4'],
     ['ids', 'session 0b5e9e34-70f5-4a5e-8d6a-3b2f1c0d9e8f', 'session 1c6f0f45-81a6-4b6f-9e7b-4c3a2d1e0f9a'],
     ['directories', 'in /tmp/run-a1/src there is /tmp/run-a1/src/app.py', 'in /home/me/x there is /home/me/x/app.py'],
     ['spaces', 'a  b\n', 'a b'],
   ])('%s: %s', (rule, one, two) => {
     expect(isSame(one, two)).toBe(true);
     expect(isSame(one, two, rule)).toBe(false);
+  });
+
+  test('durations: seconds in a result, not in a task', () => {
+    const said = (role: string, content: string) => requestItems([{ role, content }]);
+    const [one, two] = ['1 passed in 0.02s', '1 passed in 0.31s'];
+    expect(differenceAt(said('tool', one), said('tool', two), ALL)).toBe(null);
+    expect(differenceAt(said('user', one), said('user', two), ALL)).toBe(0);
   });
 
   test.each([
