@@ -25,6 +25,9 @@ const PLACES: readonly (readonly string[])[] = [
   ['base_container_image'],
 ];
 
+/** Names that mean files of this machine: only a person gives them. */
+const OWN_KINDS = /^(?:host$|recorded$|rootfs:|oci:|-)/;
+
 /** Keys that hold the folder of a task with its Dockerfile: Harbor's. */
 const FOLDERS: readonly (readonly string[])[] = [
   ['config', 'task', 'path'],
@@ -42,11 +45,11 @@ export function recordedImage(json: JsonValue | undefined): RecordedImage | null
   const record = withReplayConfig(json);
   for (const way of PLACES) {
     const name = textAt(record, way);
-    if (name !== null && /^[\w][\w./:@-]*$/.test(name)) return { name, how: way.join('.') };
+    if (name !== null && /^[\w][\w./:@-]*$/.test(name) && !OWN_KINDS.test(name)) return { name, how: way.join('.') };
   }
   for (const way of FOLDERS) {
     const name = textAt(record, way);
-    if (name !== null) return { name, how: way.join('.') };
+    if (name !== null && !OWN_KINDS.test(name)) return { name, how: way.join('.') };
   }
   for (const way of [
     ['instance_id'],

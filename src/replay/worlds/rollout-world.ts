@@ -34,9 +34,11 @@ export const newWorldOptions = (
 ): WorldOptions => ({ image, plan: newPlan(image, wishes), store: storeOf(image, journal), network });
 
 /** `14 calls in python:3.12, from /app (recorded: …), stateless shell (…), 120 s a call, network closed`. */
-export function planText({ image, plan, network }: WorldOptions): string {
-  const { workdir, shell, whyShell, timeLimit, actions } = plan;
-  return `${plural(actions.length, 'call')} in ${image.name}, from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`;
+export const planText = (options: WorldOptions): string =>
+  `${plural(options.plan.actions.length, 'call')} in ${options.image.name}, ${settingsText(options)}`;
+
+export function settingsText({ plan: { workdir, shell, whyShell, timeLimit }, network }: WorldOptions): string {
+  return `from ${workdir.path} (${workdir.how}: ${workdir.why}), ${shell} shell (${whyShell}), ${timeLimit} s a call, network ${network ? 'open' : 'closed'}`;
 }
 
 /** The layers of the first calls; those that are missing are run. @throws Error if they cannot be kept */

@@ -52,16 +52,21 @@ export class WorldGuard {
 
   /**
    * Begins with the first process, before it starts another. @param folder where the world writes
-   * @param onExcess receives what it took too much of
+   * @param onExcess receives what it took too much of @param hasTerminal the first process ends by itself, once it has given it back
    */
-  async hold(child: ChildProcess, folder: string, onExcess: (what: string) => void): Promise<void> {
+  async hold(
+    child: ChildProcess,
+    folder: string,
+    onExcess: (what: string) => void,
+    hasTerminal = false,
+  ): Promise<void> {
     const { pid } = child;
     if (pid === undefined) return;
     const { memoryMb, diskMb, processes } = this.#limits;
     const end = (what: string) => {
       onExcess(what);
       // All die with the first process: it is the parent of bubblewrap.
-      killAtOnce([...descendantsOf(pid), pid]);
+      killAtOnce(hasTerminal ? [...descendantsOf(pid)] : [...descendantsOf(pid), pid]);
     };
     const over = () => end(`more than ${memoryMb} MB of memory`);
     if (this.#group !== null) {

@@ -43,6 +43,10 @@ export function rootfsImage(folder: string, name = `rootfs:${folder}`): WorldIma
   const root = resolve(folder);
   if (!existsSync(root))
     throw new Error(`${folder}: there is no such folder; it must hold the unpacked root of an image`);
+  if (realpathSync(root) === '/')
+    throw new Error(
+      `${name}: it is this machine's own root; --image host runs there, with the keys of your home hidden`,
+    );
   const shell = ['bin/bash', 'usr/bin/bash', 'bin/sh'].find((path) => statOf(join(root, path)) !== null);
   if (shell === undefined) throw new Error(`${name}: no /bin/sh in it, so no command can run there`);
   if (shell === 'bin/sh') throw new Error(`${name}: it has /bin/sh but no bash; agents' shells are bash`);

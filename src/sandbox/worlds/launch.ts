@@ -99,7 +99,7 @@ ${DEVICE_SCRIPT}
 ${guard.ulimits}
 ${
   isTerminal
-    ? `mkdir -p root/run && cat > root/run/rc <<'${end}'\ncd ${shellQuoted(workdir)} 2>/dev/null\n${plan.captured === undefined ? '' : restoreText(plan.captured)}PS1='${PROMPT}'\n${end}\nexec ${bwrap} 3<&-`
+    ? `mkdir -p root/run && cat > root/run/rc <<'${end}'\ncd ${shellQuoted(workdir)} 2>/dev/null\n${plan.captured === undefined ? '' : restoreText(plan.captured)}PS1='${PROMPT}'\n${end}\nset -m\n${bwrap} 3<&-`
     : `exec 6>&1 7>&2\n{ ${bwrap} 2>&1 1>&8 6>&- 7>&- 8>&- | cat >&7; } 8>&1 | cat >&6`
 }`;
   const seccomp = hasSeccomp() ? openSync(filter, 'r') : null;
@@ -121,7 +121,10 @@ ${
   return child;
 }
 
-/** A shell for a person, in a world of its own. @returns its exit status, and the limit that ended it */
+/**
+ * A shell for a person, in a world of its own. It is a job of a shell outside, which takes the terminal back for this program: the inner
+ * one cannot name a process out here. @returns its exit status, and the limit that ended it
+ */
 export async function worldTerminal(plan: WorldPlan): Promise<{ exit: number; excess: string | null }> {
   const guard = new WorldGuard(plan.limits ?? WORLD_LIMITS);
   const child = launchWorld(plan, guard, true);
@@ -130,9 +133,10 @@ export async function worldTerminal(plan: WorldPlan): Promise<{ exit: number; ex
     child.on('error', () => resolve(127));
     child.on('close', (code) => resolve(code ?? 137));
   });
-  await guard.hold(child, plan.folder, (what) => {
+  const onExcess = (what: string) => {
     excess = what;
-  });
+  };
+  await guard.hold(child, plan.folder, onExcess, true);
   const door = child.stdio[3];
   if (door !== null && door !== undefined && 'write' in door) door.end('\n');
   const exit = await ended;

@@ -36,11 +36,16 @@ export function worldOutcomeLines(locator: string, outcome: WorldOutcome | Repea
   const diff =
     verdict === 'drift' && recorded !== null && result !== null ? diffTexts(seenResult(recorded).output, result) : null;
   const lines = diff === null ? [] : diffLines(diff).map((text) => `    ${text}`);
+  return [head, ...lines, ...footLines({ changed, processes }).map((text) => `    ${text}`)];
+}
+
+/** What a call changed, and what it left running. */
+export function footLines({ changed, processes }: Pick<WorldOutcome, 'changed' | 'processes'>): string[] {
   const files = worldChanges(changed).filter(({ type }) => type !== 'dir');
   const shown = files
     .slice(0, 6)
     .map(({ change, path }) => `${change === 'added' ? '+' : change === 'deleted' ? '-' : '~'} ${path}`);
   if (files.length > 6) shown.push(`… ${files.length - 6} more`);
   for (const process of processes.slice(0, 3)) shown.push(`still running, in no layer: ${process}`);
-  return [head, ...lines, ...shown.map((text) => `    ${sanitise(sanitiseLine(text))}`)];
+  return shown.map((text) => sanitise(sanitiseLine(text)));
 }

@@ -45,4 +45,6 @@ it('an image that the record names is found, with the key that names it', () => 
     'docker.io/swebench/sweb.eval.x86_64.django_1776_django-11099:latest',
   );
   expect(recordedImage({ instance_id: 'mine', docker_image: '; rm -rf /' })).toBeNull();
+  for (const name of ['host', 'rootfs:/home/me', 'oci:x', '--help'])
+    for (const record of [{ docker_image: name }, { task: { path: name } }]) expect(recordedImage(record)).toBeNull();
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { cellWidth } from '../../../src/core/text/graphemes.ts';
 import { diffTexts, type ReplayOutcome } from '../../../src/replay/index.ts';
+import type { WorldOutcome } from '../../../src/replay/worlds/replay-world.ts';
 import { type BranchView, NOTHING_RUN, type RolloutReplay } from '../../../src/viewer/present/replay/view.ts';
 import { withReplay } from '../../../src/viewer/present/replay/with-replay.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
@@ -117,7 +118,8 @@ describe('what was run again, beside the record', () => {
           isEdited: false,
           isNew: true,
         };
-        const lines = shown({ ...withOutcome(one, [one]), branches: [branch] }, width);
+        const { world } = inWorld(recorded.join(''), result.join(''));
+        const lines = shown({ ...withOutcome(one, [one]), world, branches: [branch] }, width);
         for (const line of lines) {
           const plain = line.replace(SGR, '');
           expect(plain).not.toMatch(/[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
@@ -127,4 +129,23 @@ describe('what was run again, beside the record', () => {
       { numRuns: 60 },
     );
   });
+});
+
+const inWorld = (recorded: string, result: string): RolloutReplay => {
+  const outcome: WorldOutcome = {
+    ...{ call: 0, turn: 2, name: 'bash', verdict: 'drift', rules: [], tainted: true, exit: 0, recorded_exit: null },
+    ...{ reason: 'exit status 0, recorded 1', recorded, result, seconds: 0.014, processes: [`sleep ${result}`] },
+    changed: [{ path: `/w/${result}`, type: 'file', mode: '0644', size: 1, sha256: null, change: 'modified' }],
+  };
+  const at = { turn: 2, resultTurn: 3, image: 'rootfs:/task', underway: null };
+  return { ...NOTHING_RUN, world: new Map([[0, { ...at, outcome, edits: [{ text: result, outcome }] }]]) };
+};
+
+test('a call in its world: verdict and image beside the result, below it the difference and what it changed', () => {
+  const lines = text(shown(inWorld('4', 'five'), 90));
+  expect(lines).toMatch(/tool ← code_interpreter +again: drift, tainted, 14 ms, rootfs:\/task\n/);
+  expect(lines).toMatch(
+    /again: exit status 0, recorded 1\n\s+- 4\n\s+\+ five\n\s+~ \/w\/five\n\s+still running, in no layer: sleep five\n/,
+  );
+  expect(lines).toMatch(/edited, run 1: drift.*\n\s+five\n/);
 });

@@ -68,7 +68,6 @@ test('their calls are run again after a question that says how many rollouts the
     problem: null,
     before: [],
     stateful: false,
-    world: null,
   };
   screen.do({ type: 'replay-where', place, call, way: { repeat, session }, where }, { type: 'replay-key', key: 'y' });
   expect(jobs().map(rowsOf)).toEqual([['1:1', '2:4', '2:5']]);

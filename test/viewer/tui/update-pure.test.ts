@@ -57,7 +57,7 @@ const keyName = fc.constantFrom(
   'ctrl+s',
   'ctrl+w',
 );
-const where = { name: 'bubblewrap', why: '', asks: null, problem: null, before: [], stateful: false, world: null };
+const where = { name: 'bubblewrap', why: '', asks: null, problem: null, before: [], stateful: false };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   fc

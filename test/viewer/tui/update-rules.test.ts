@@ -268,7 +268,6 @@ describe('running again', () => {
     problem: null,
     before: [],
     stateful: false,
-    world: null,
   };
   const found = (): Action =>
     ({
@@ -454,7 +453,6 @@ test('where a fork would run is taken for the rollout that was asked about', asy
     problem: null,
     before: [],
     stateful: false,
-    world: null,
   };
   const answer = (place: unknown): Action => ({ type: 'replay-where', place, call: null, way: null, where }) as never;
   expect(screen.do(answer(screen.place(0, 0))).state.replay.question).toMatchObject({ kind: 'fork', where: null });

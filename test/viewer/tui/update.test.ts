@@ -1,6 +1,7 @@
 // Rules of update: a state and an action in, a state and effects out. Nothing here needs a terminal.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
+import type { FoundWorld } from '../../../src/viewer/tui/state/replay.ts';
 import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 
@@ -9,6 +10,17 @@ afterEach(() => screen.close());
 
 const small = async (columns?: number): Promise<TestScreen> => {
   screen = await TestScreen.open(smallRun(3, 8), columns);
+  return screen;
+};
+/** A rollout with one call of an agent's shell. */
+const container = async (): Promise<TestScreen> => {
+  const call = { id: 'c', type: 'function', function: { name: 'execute_bash', arguments: '{"command":"ls"}' } };
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c', content: 'a' },
+  ];
+  screen = await TestScreen.open({ '1.jsonl': [{ messages }] });
   return screen;
 };
 const key = (name: string): Action => ({ type: 'menu-key', key: name });
@@ -338,7 +350,6 @@ describe('running again', () => {
     problem: null,
     before: [],
     stateful: false,
-    world: null,
   };
   const found = (way = { repeat: 1, session: false }): Action => ({
     type: 'replay-where',
@@ -357,21 +368,71 @@ describe('running again', () => {
     expect(screen.state.replay.question).toBeNull();
   });
 
-  test('a call that needs an image does not run; c copies the command that runs it in one', async () => {
-    await small();
-    const problem = 'it needs the files of an image';
-    const world = { locator: 'a b.jsonl:1', isRecorded: false };
-    const there = { ...found(), where: { ...where, name: '', problem, world } } as Action;
-    screen.do({ type: 'replay-ask', all: false }, there);
-    for (const name of ['enter', 'a', 'e'])
-      expect(screen.do({ type: 'replay-key', key: name }).effects.filter(({ type }) => type === 'run')).toEqual([]);
-    screen.do({ type: 'replay-key', key: 'c' });
-    const text = "rollout-viewer replay 'a b.jsonl:1' --call 0 --image ";
-    expect(screen.effects).toMatchObject([{ type: 'copy', text }]);
+  const needed = (): Action => ({ type: 'world-needed', place: screen.state.list.cursor!, call: 0 });
+  const world = (more: Partial<FoundWorld> = {}): Action => {
+    const wish = screen.state.replay.world;
+    const found = {
+      image: 'rootfs:/task',
+      how: 'as typed',
+      settings: '',
+      before: 0,
+      asks: null,
+      problem: null,
+      ...more,
+    };
+    return { type: 'world-where', place: screen.state.list.cursor!, call: 0, wish, found };
+  };
+  const pressed = (...keys: string[]) =>
+    keys.map((name) => screen.do({ type: 'replay-key', key: name }).effects).at(-1);
+  const task = { image: 'rootfs:/task', network: false };
+
+  test('a call of a container runs in an image once the screen has shown which, and how that was found', async () => {
+    await container();
+    screen.do({ type: 'replay-ask', all: false });
+    expect(screen.do(needed()).effects.at(-1)).toMatchObject({ job: { kind: 'world-where', call: 0, wish: null } });
+    expect(pressed('enter', 'a', 'i', 'e', 'y')).toEqual([]);
+    screen.do(world());
+    expect(pressed('enter')).toMatchObject([{ type: 'run', job: { kind: 'world-run', call: 0, run: 'call' } }]);
     expect(screen.state.replay.question).toBeNull();
-    screen.do({ type: 'replay-ask', all: true }, there);
-    screen.do({ type: 'replay-key', key: 'c' });
-    expect(screen.effects).toMatchObject([{ type: 'copy', text: "rollout-viewer replay 'a b.jsonl:1' --image " }]);
+  });
+
+  test('without an image Enter asks for one, and the question goes on in it', async () => {
+    await container();
+    screen.do({ type: 'replay-ask', all: false }, needed(), world({ image: null }));
+    expect(pressed('enter')).toEqual([]);
+    expect(screen.state.prompt?.id).toBe('world');
+    screen.do({ type: 'prompt-change', value: 'rootfs:/task workdir=here' }, { type: 'prompt-submit' });
+    expect(screen.state.prompt?.error).toEqual({ message: 'workdir= is an absolute path', at: 13 });
+    screen.do({ type: 'prompt-change', value: 'rootfs:/task workdir=/w shell=cwd' }, { type: 'prompt-submit' });
+    const wish = { ...task, workdir: '/w', shell: 'cwd' };
+    expect(screen.effects).toMatchObject([{ job: { kind: 'world-where', wish } }, { type: 'remember' }]);
+    screen.do(world());
+    expect(pressed('I')).toMatchObject([{ type: 'run', job: { kind: 'world-run', wish, run: 'after' } }]);
+  });
+
+  test('the image of a record, this machine, and whole rollouts need another y', async () => {
+    await container();
+    const asks = 'the record alone names this image';
+    for (const key of ['enter', 'i', 'a']) {
+      screen.do({ type: 'replay-ask', all: false }, needed(), world({ asks }));
+      expect([pressed(key), pressed('enter')]).toEqual([[], []]);
+      expect(pressed('y')).toMatchObject([{ type: 'run', job: { kind: 'world-run' } }]);
+    }
+    screen.do({ type: 'replay-ask', all: true }, needed(), world());
+    expect(pressed('enter')).toEqual([]);
+    expect(pressed('y')).toMatchObject([{ type: 'run', job: { kind: 'world-run', run: 'all' } }]);
+    screen.do({ type: 'replay-ask', all: false }, needed(), world({ problem: 'worlds need Linux' }));
+    expect([pressed('enter'), screen.message]).toEqual([[], 'worlds need Linux']);
+  });
+
+  test('c copies the command that runs a call in its image', async () => {
+    await container();
+    screen.do({ type: 'replay-ask', all: false }, needed(), world({ image: null }));
+    const copied = (text: RegExp) => [{ type: 'copy', text: expect.stringMatching(text) }];
+    expect(pressed('c')).toMatchObject(copied(/^rollout-viewer replay \S+ --call 0 --image $/));
+    screen.do({ type: 'world', wish: { ...task, env: { A: 'b c' }, network: true } });
+    screen.do({ type: 'replay-ask', all: false }, needed(), world());
+    expect(pressed('c')).toMatchObject(copied(/ --env 'A=b c' --network --image rootfs:\/task$/));
   });
 
   test('k goes through 1, 3 and 10 runs', async () => {

@@ -92,7 +92,6 @@ describe('a question about a call', () => {
     problem: null,
     before: [] as number[],
     stateful: false,
-    world: null,
   };
   const lines = (more: object): string[] =>
     questionLines(

@@ -1,4 +1,5 @@
 import type { BranchDifference, ReplayOutcome } from '../../../replay/index.ts';
+import type { WorldOutcome } from '../../../replay/worlds/replay-world.ts';
 
 /** The outcome so far of running a call again, and the work in progress. */
 export interface CallReplay {
@@ -17,6 +18,19 @@ export type Underway =
   | { kind: 'before'; turn: number }
   /** `since` in ms since the epoch. */
   | { kind: 'running'; since: number; attempt: number; of: number; edited: boolean };
+
+/** A call of a rollout in its world, and the work in progress. */
+export interface WorldReplay {
+  turn: number;
+  resultTurn: number | null;
+  /** The name of the image. */
+  image: string;
+  /** `since` in ms since the epoch. */
+  underway: { since: number; edited: boolean } | null;
+  outcome: WorldOutcome | null;
+  /** Outcomes of commands that the user edited, oldest first. */
+  edits: readonly { text: string; outcome: WorldOutcome }[];
+}
 
 /** A turn that a live model or a tool has said. */
 export interface SpokenTurn {
@@ -61,10 +75,12 @@ export interface RescoreView {
 /** Everything that was run again for one rollout. */
 export interface RolloutReplay {
   calls: ReadonlyMap<number, CallReplay>;
+  /** Calls of its world, by number. */
+  world: ReadonlyMap<number, WorldReplay>;
   branches: readonly BranchView[];
   rescored: RescoreView | null;
   /** ms since the epoch, for work in progress. */
   now: number;
 }
 
-export const NOTHING_RUN: RolloutReplay = { calls: new Map(), branches: [], rescored: null, now: 0 };
+export const NOTHING_RUN: RolloutReplay = { calls: new Map(), world: new Map(), branches: [], rescored: null, now: 0 };

@@ -11,6 +11,7 @@ import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
 import { underwayPieces } from './outcome-text.ts';
 import type { BranchView, RescoreView, RolloutReplay } from './view.ts';
+import { worldBlocks, worldPieces, worldUnderway } from './world-blocks.ts';
 
 /** A transcript with replay results beside the recorded ones. */
 export function* withReplay(
@@ -35,6 +36,18 @@ export function* withReplay(
       const place = { id: `t${at}.again${call.index}`, turn: at, folds };
       below.set(at, [...(below.get(at) ?? []), ...callBlocks(found, place)]);
     }
+  }
+  const heads = new Map(
+    rollout.turns.flatMap((turn) => turn.toolCalls.map((call) => [call.index, `${callId(turn, call)}.0`] as const)),
+  );
+  for (const [call, found] of replay.world) {
+    const at = found.resultTurn ?? found.turn;
+    const head = heads.get(call) ?? `t${found.turn}`;
+    if (found.underway !== null) right.set(head, worldUnderway(found, replay.now));
+    changed.add(turnSection(found.turn)).add(turnSection(at));
+    const result = found.resultTurn === null ? head : `t${at}`;
+    if (found.outcome !== null) right.set(result, [...(right.get(result) ?? []), ...worldPieces(found)]);
+    below.set(at, [...(below.get(at) ?? []), ...worldBlocks(found, `t${at}.again${call}`, at)]);
   }
   for (const [turn, scores] of fates(replay.branches)) {
     const block: Block = { ...BLANK, turn, id: `t${turn}.fate`, text: fateText(fateOf(turn, scores)), style: 'quiet' };

@@ -1,6 +1,7 @@
 import { toolCallsOf } from '../../../core/rollout/rollout.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
+import { worldCalls } from '../rows/world-calls.ts';
 import { pageInSight } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 
@@ -47,7 +48,9 @@ export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing 
 
 export const noCalls: Reason = (state, data) => {
   const rollout = rolloutOf(state, data);
-  return rollout !== null && toolCallsOf(rollout).length === 0 ? 'no tool call in this rollout' : null;
+  return rollout !== null && toolCallsOf(rollout).length + worldCalls(rollout).length === 0
+    ? 'no tool call in this rollout'
+    : null;
 };
 
 /** The turn under the cursor neither makes a call nor answers one. */

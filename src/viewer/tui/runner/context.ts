@@ -3,6 +3,7 @@ import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
 import type { ReplayBackend, ReplayBackendChoice, ReplayTools, Rules } from '../../../replay/index.ts';
 import type { Journal } from '../../../replay/journal/journal.ts';
+import type { WorldImage } from '../../../sandbox/worlds/images.ts';
 import type { RescoreView } from '../../present/replay/view.ts';
 import type { RunnerReport } from '../state/action.ts';
 import type { RunnerJob } from '../state/effect.ts';
@@ -40,6 +41,8 @@ export interface RunnerContext {
   readonly jobs: Jobs;
   readonly rules: Rules;
   readonly choice: ReplayBackendChoice;
+  /** Images of worlds, by name. */
+  readonly images: Map<string, Promise<WorldImage>>;
   /** Arguments as last edited, by locator and call. */
   readonly drafts: Map<string, JsonValue>;
   row(place: Place): DumpRecord;

@@ -1,8 +1,10 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
+import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
-import { editCall, type PlannedCall, planCalls } from '../../../replay/index.ts';
+import { editCall, planCalls } from '../../../replay/index.ts';
+import { worldCalls } from '../rows/world-calls.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { type Draft, draftOf } from './draft.ts';
 import { editText } from './external-program.ts';
@@ -11,18 +13,16 @@ import { editText } from './external-program.ts';
 export function openCallEditor(runner: RunnerContext, { place, call, args, inside }: JobOf<'edit'>): void {
   const drafted = callDraft(runner, place, call, args);
   if (drafted === null) return;
-  const { plan, draft, before } = drafted;
+  const { draft, before, title } = drafted;
   const { handOver, env, say, report } = runner.options;
   if (inside) {
-    const language = plan.code === null ? 'arguments as JSON' : plan.code.language;
-    const title = `${sanitiseLine(plan.name ?? 'call')} t${plan.turn}, ${sanitiseLine(language)}`;
     report({ type: 'editor-open', subject: { kind: 'call', place, call, args: before }, title, text: draft.text });
     return;
   }
   const text = handOver(() => editText(draft.text, draft.ending, env));
   const edited = text === draft.text ? before : draft.read(text);
   if (edited === undefined) say('nothing was changed', 'info');
-  else keepEdited(runner, plan, place, edited);
+  else keepEdited(runner, place, call, edited);
 }
 
 /** Opens the text of a turn in an editor, to continue from the edited text. */
@@ -54,27 +54,47 @@ export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edit
       report({ type: 'editor-problem', problem: sanitiseLine(errorMessage(error)) });
       return;
     }
-    keepEdited(runner, drafted.plan, subject.place, args);
+    keepEdited(runner, subject.place, subject.call, args);
   }
   report({ type: 'editor-close' });
 }
 
 interface Drafted {
-  plan: PlannedCall;
   draft: Draft;
+  /** What is edited, for people, sanitised. */
+  title: string;
   /** The arguments as previously edited; undefined: never. */
   before: JsonValue | undefined;
 }
 
+const draftKey = (locator: string, call: number): string => `${locator} ${call}`;
+
 function callDraft(runner: RunnerContext, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
-  const recorded = planCalls(runner.row(place), { tools: runner.tools, call })[0];
+  const row = runner.row(place);
+  const before = args ?? runner.drafts.get(draftKey(row.locator, call));
+  const recorded = planCalls(row, { tools: runner.tools, call })[0];
+  const titleOf = (name: string | null, turn: number, what: string) =>
+    `${sanitiseLine(name ?? 'call')} t${turn}, ${sanitiseLine(what)}`;
+  const own = row.rollout === null || (recorded?.tool ?? null) !== null ? undefined : shellCall(row.rollout, call);
+  if (own !== undefined) {
+    const text = typeof before === 'string' ? before : own.command;
+    return { draft: { text, ending: 'sh', read: (typed) => typed }, title: titleOf(own.name, own.turn, 'sh'), before };
+  }
   if (recorded === undefined) return null;
-  const before = args ?? runner.drafts.get(`${recorded.locator} ${call}`);
   const plan = before === undefined ? recorded : editCall(recorded, before);
-  return { plan, draft: draftOf(plan, plan.arguments), before };
+  const language = plan.code === null ? 'arguments as JSON' : plan.code.language;
+  return { draft: draftOf(plan, plan.arguments), title: titleOf(plan.name, plan.turn, language), before };
 }
 
-function keepEdited(runner: RunnerContext, { locator, call }: PlannedCall, place: Place, args: JsonValue): void {
-  runner.drafts.set(`${locator} ${call}`, args);
+/** A call of an agent's shell: its command is edited, whatever its arguments look like. */
+function shellCall(rollout: Rollout, call: number): { command: string; name: string; turn: number } | undefined {
+  const found = worldCalls(rollout).find((one) => one.call === call);
+  return found?.action.kind === 'shell'
+    ? { command: found.action.command, name: found.name, turn: found.turn }
+    : undefined;
+}
+
+function keepEdited(runner: RunnerContext, place: Place, call: number, args: JsonValue): void {
+  runner.drafts.set(draftKey(place.file.locator(place.record), call), args);
   runner.options.report({ type: 'replay-edited', place, call, args });
 }

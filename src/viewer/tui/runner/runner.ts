@@ -19,6 +19,7 @@ import {
 import { Journal } from '../../../replay/journal/journal.ts';
 import { keepLabel, type Label, standingLabels } from '../../../replay/journal/labels.ts';
 import { recordKey } from '../../../replay/journal/record-key.ts';
+import type { WorldImage } from '../../../sandbox/worlds/images.ts';
 import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import { assertNever } from '../state/assert-never.ts';
 import type { RunnerJob } from '../state/effect.ts';
@@ -33,6 +34,7 @@ import { startRescore } from './rescore.ts';
 import { addToSet, dropFromSet, reportSets } from './sets.ts';
 import { takeAway } from './take-away.ts';
 import { whereForkRuns, whereRuns } from './where.ts';
+import { startWorld, startWorldList, whereWorldRuns } from './worlds.ts';
 
 /** ms between two progress reports on a run over many rollouts. */
 const REPORT_MS = 150;
@@ -50,6 +52,7 @@ export class Runner implements RunnerContext {
   readonly jobs: Jobs;
   readonly rules: Rules;
   readonly drafts = new Map<string, JsonValue>();
+  readonly images = new Map<string, Promise<WorldImage>>();
   #backend: Promise<ReplayBackend> | null = null;
   #bulk: BulkProgress | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -146,6 +149,12 @@ export class Runner implements RunnerContext {
         return this.#cancel(job.call);
       case 'write':
         return takeAway(this, job);
+      case 'world-where':
+        return whereWorldRuns(this, job);
+      case 'world-run':
+        return startWorld(this, job);
+      case 'world-list':
+        return startWorldList(this, job);
       case 'fork-where':
         return whereForkRuns(this, job.place);
       case 'fork-edit':

@@ -3,7 +3,6 @@ import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../../replay/index.ts';
-import { recordedImage } from '../../../replay/worlds/recorded-image.ts';
 import type { Where } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { countKnown } from './known-calls.ts';
@@ -16,7 +15,8 @@ export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Pro
   const plan = plans.find((one) => one.call === call);
   if (plan === undefined) return;
   const way = { repeat, session };
-  const where = isOfContainer(plan, row) ? await whereWorld(runner, plans, row) : await whereOf(runner, plan);
+  if (isOfContainer(plan, row)) return runner.options.report({ type: 'world-needed', place, call });
+  const where = await whereOf(runner, plan);
   runner.options.report({ type: 'replay-where', place, call, way, where });
   const counted = await countKnown(runner, marked, way).catch(() => null);
   if (counted !== null) runner.options.report({ type: 'replay-known', place, call, way, ...counted });
@@ -28,18 +28,9 @@ const isOfContainer = ({ tool, call }: PlannedCall, { rollout }: DumpRecord): bo
   rollout !== null &&
   recordedActions(rollout).some((one) => one.call === call && one.action.kind !== 'none');
 
-/** Other calls of the same rollout may run in a sandbox. */
-async function whereWorld(runner: RunnerContext, plans: readonly PlannedCall[], row: DumpRecord): Promise<Where> {
-  const problem = 'it needs the files of an image; c copies the command that runs it there';
-  const none: Sandbox = { name: '', why: '', asks: null, problem };
-  const found = plans.every(({ skip }) => skip !== null) ? none : await sandbox(runner, problem);
-  const world = { locator: row.locator, isRecorded: recordedImage(row.json) !== null };
-  return { ...found, before: [], stateful: false, world };
-}
-
 async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
-  const shared = { before, stateful: tool?.stateful ?? false, world: null };
+  const shared = { before, stateful: tool?.stateful ?? false };
   if (tool?.own) return { name: tool.own.runs, why: tool.from, asks: ASK_RIGHTS, problem: skip, ...shared };
   if (tool !== null && tool.url !== null)
     return { name: tool.url, why: `session_url of ${tool.from}`, asks: ASK_SERVER, problem: skip, ...shared };
@@ -75,6 +66,6 @@ export async function whereForkRuns(runner: RunnerContext, place: Place): Promis
   const none: Sandbox = { name: '', why: 'no tools', asks: null, problem: null };
   const found = tools.length === 0 ? none : await sandbox(runner, null);
   const names = tools.map(({ name }) => name).join(', ');
-  const where = { ...found, why: names || found.why, before: [], stateful: false, world: null };
+  const where = { ...found, why: names || found.why, before: [], stateful: false };
   runner.options.report({ type: 'replay-where', place, call: null, way: null, where });
 }

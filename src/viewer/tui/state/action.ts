@@ -11,7 +11,16 @@ import type { FindJob, FindProgress, LandmarkName } from './find.ts';
 import type { MenuKind } from './menu.ts';
 import type { PageSubject } from './page.ts';
 import type { PromptId, PromptProblem } from './prompt.ts';
-import type { BulkProgress, ForkSettings, LiveModel, RolloutChange, Way, Where } from './replay.ts';
+import type {
+  BulkProgress,
+  ForkSettings,
+  FoundWorld,
+  LiveModel,
+  RolloutChange,
+  Way,
+  Where,
+  WorldWish,
+} from './replay.ts';
 import type { SetsState } from './sets.ts';
 
 /** Everything that keys, the terminal and background work can ask for. update/ has a file for each concept. */
@@ -168,6 +177,8 @@ type ReplayAction =
   | { type: 'reward-chosen'; choice: RewardChoice }
   /** `model`: from now on. */
   | { type: 'fork-ask'; model?: LiveModel }
+  /** From now on, calls that need an image run in this one; null: in the one that the record names. */
+  | { type: 'world'; wish: WorldWish | null }
   | { type: 'fork-settings'; settings: ForkSettings }
   | { type: 'editor-key'; key: string; text: string };
 
@@ -220,6 +231,9 @@ export type RunnerReport = DriftReport | ReplayReport;
 
 type ReplayReport =
   | { type: 'replay-where'; place: Place; call: number | null; way: Way | null; where: Where }
+  /** The call is one of a container. */
+  | { type: 'world-needed'; place: Place; call: number }
+  | { type: 'world-where'; place: Place; call: number; wish: WorldWish | null; found: FoundWorld }
   | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
   | { type: 'replay-backend'; name: string }
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
@@ -291,6 +305,8 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   'prompt-problem': true,
   'find-progress': true,
   'replay-where': true,
+  'world-needed': true,
+  'world-where': true,
   'replay-known': true,
   'replay-backend': true,
   'replay-edited': true,

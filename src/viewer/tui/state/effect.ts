@@ -7,7 +7,7 @@ import type { Action } from './action.ts';
 import type { EditorSubject } from './editor.ts';
 import type { FindJob } from './find.ts';
 import type { PromptId } from './prompt.ts';
-import type { ForkPlan, Way } from './replay.ts';
+import type { ForkPlan, Way, WhatRuns, WorldWish } from './replay.ts';
 import type { Rows } from './rows.ts';
 import type { Want } from './want.ts';
 
@@ -57,6 +57,18 @@ export type RunnerJob =
   | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined; inside: boolean }
   | { kind: 'edited'; subject: EditorSubject; text: string }
   | ({ kind: 'run'; place: Place; call: number; args: JsonValue | undefined } & Way)
+  | { kind: 'world-where'; place: Place; call: number; wish: WorldWish | null }
+  /** A call, all calls of its rollout, or a shell, in its world. */
+  | {
+      kind: 'world-run';
+      place: Place;
+      call: number;
+      edited: JsonValue | undefined;
+      wish: WorldWish | null;
+      run: Exclude<WhatRuns, 'list'>;
+    }
+  /** Whole rollouts in that image; those whose records name another one are left out. */
+  | { kind: 'world-list'; rows: Rows; image: string; wish: WorldWish | null }
   /** A Python prompt at the state before the call. */
   | { kind: 'prompt'; place: Place; call: number; session: boolean }
   | ({ kind: 'all'; place: Place } & Way)

@@ -11,6 +11,7 @@ export type PromptId =
   | 'help'
   | 'sampling'
   | 'reward'
+  | 'world'
   | 'label'
   | 'note'
   | 'set';

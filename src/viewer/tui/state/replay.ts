@@ -3,7 +3,9 @@ import type { JsonValue } from '../../../core/json/value.ts';
 import type { SettingTexts } from '../../../engine/collect/setting-flags.ts';
 import type { CallState } from '../../../replay/index.ts';
 import type { RewardChoice } from '../../../replay/reward-choice.ts';
-import type { BranchView, CallReplay, RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { WorldOutcome } from '../../../replay/worlds/replay-world.ts';
+import type { WorldWishes } from '../../../replay/worlds/world-plan.ts';
+import type { BranchView, CallReplay, RescoreView, RolloutReplay, WorldReplay } from '../../present/replay/view.ts';
 import type { Rows } from './rows.ts';
 
 /** Settings of the branches: how many, and sampling parameters and limits by key, as typed. */
@@ -32,19 +34,53 @@ export interface Where {
   before: readonly number[];
   /** Its calls share state even if no session was requested. */
   stateful: boolean;
-  /** The rollout whose calls need an image; null for another kind of call. */
-  world: NeededWorld | null;
 }
 
-/** The arguments of `replay --image`. */
-export interface NeededWorld {
-  locator: string;
-  /** The record names an image itself. */
-  isRecorded: boolean;
+/** An image, and settings that replace those of the record. */
+export interface WorldWish extends Pick<WorldWishes, 'workdir' | 'env' | 'shell' | 'timeLimit'> {
+  image: string;
+  network: boolean;
+}
+
+/** The world in which a call of an agent's shell or editor would run. */
+export interface FoundWorld {
+  /** null: neither a person nor the record names one. */
+  image: string | null;
+  /** Where that name was found. */
+  how: string;
+  /** Directory, shell, time limit and network; '' while the image is not open. */
+  settings: string;
+  /** Calls that run first, because the state before the call is not kept; null while the image is not open. */
+  before: number | null;
+  /** Why it needs another confirmation; null if it needs none. */
+  asks: string | null;
+  /** Why it cannot be done; null if it can. */
+  problem: string | null;
+}
+
+/** The call, all calls of its rollout, those of the list, or a shell in the state before or after the call. */
+export type WhatRuns = 'call' | 'all' | 'list' | 'before' | 'after';
+
+export interface WorldQuestion {
+  kind: 'world';
+  place: Place;
+  call: number;
+  turn: number;
+  name: string;
+  /** The command or the arguments that replace the recorded ones; undefined: as recorded. */
+  edited: JsonValue | undefined;
+  /** Calls of this rollout. */
+  calls: number;
+  /** How many rollouts `f` runs: the marked rows, or the list. */
+  rollouts: number;
+  marked: Rows | null;
+  wish: WorldWish | null;
+  found: FoundWorld | null;
+  confirm: WhatRuns | null;
 }
 
 /** A question at the foot of the screen before anything runs. */
-export type Question = CallQuestion | ForkQuestion | RescoreQuestion;
+export type Question = CallQuestion | WorldQuestion | ForkQuestion | RescoreQuestion;
 
 export interface CallQuestion {
   kind: 'call';
@@ -126,6 +162,8 @@ export interface ReplayState {
   /** Something cancellable is in progress. */
   isBusy: boolean;
   bulk: BulkProgress | null;
+  /** The image for calls that need one, as typed; null: the one that the record names. */
+  world: WorldWish | null;
   /** The sandbox, once it is known. */
   backend: string | null;
   /** The initial values of a question about a call. */
@@ -137,6 +175,12 @@ export interface ReplayState {
   reward: RewardChoice;
 }
 
+/** A call of a world, and where its results are shown. */
+export type WorldCall = Pick<WorldReplay, 'turn' | 'resultTurn'> & { call: number };
+export type WorldState =
+  | { kind: 'running'; since: number; edited: boolean }
+  | { kind: 'done'; image: string; outcome: WorldOutcome; edited: string | null };
+
 /** Changes to one rollout. */
 export type RolloutChange =
   /** Results of earlier sessions. */
@@ -146,6 +190,8 @@ export type RolloutChange =
   | { kind: 'before'; turn: number; calls: readonly number[] }
   | { kind: 'after'; turn: number; calls: readonly number[] }
   | { kind: 'branch'; branch: BranchView }
+  /** A call in its world; null: it has ended without an outcome. */
+  | { kind: 'world'; call: WorldCall; state: WorldState | null }
   | { kind: 'rescored'; rescored: RescoreView };
 
 /** The flags of the command line. */
@@ -168,5 +214,6 @@ export const initialReplay = (start: ReplayStart): ReplayState => ({
   rescores: new Map(),
   isBusy: false,
   bulk: null,
+  world: null,
   backend: null,
 });

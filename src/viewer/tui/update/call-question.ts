@@ -2,11 +2,10 @@ import type { Place } from '../../../core/dump/dump.ts';
 import type { Rollout, ToolCall } from '../../../core/rollout/rollout.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { shellWord } from '../../../core/text/shell-quote.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { RunnerJob } from '../state/effect.ts';
-import type { CallQuestion, NeededWorld, Way } from '../state/replay.ts';
+import type { CallQuestion, Way } from '../state/replay.ts';
 import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { notWhole } from './list-choice.ts';
@@ -67,12 +66,7 @@ const wayOf = ({ repeat, session }: CallQuestion): Way => ({ repeat, session });
 
 export function callKey(state: State, question: CallQuestion, key: string, data: Data): Result {
   const { place, call, edited, repeat, session, where, confirm } = question;
-  if (key === 'c' && where !== null && where.world !== null) {
-    const text = worldCommand(where.world, confirm === null ? call : null);
-    return { state: ask(state, null), effects: [{ type: 'copy', text, words: sanitiseLine(text) }] };
-  }
-  if (confirm !== null)
-    return key === 'y' && where !== null && where.name !== '' ? runMany(state, question, confirm, data) : state;
+  if (confirm !== null) return key === 'y' && where !== null ? runMany(state, question, confirm, data) : state;
   if (key === 'k') {
     const steps = [...new Set([...REPEATS, state.replay.repeat])].sort((a, b) => a - b);
     return lookWhere(state, { ...question, repeat: steps[(steps.indexOf(repeat) + 1) % steps.length]! });
@@ -88,11 +82,8 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   }
   // Nothing runs before the screen has shown what runs, and where.
   if (where === null) return state;
-  if ((key === 'e' || key === 'E') && where.name !== '')
-    return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
-  if (key === 'i' && where.name !== '' && where.problem === null)
-    return doNow(state, { kind: 'prompt', place, call, session });
-  if (key === 'a' && where.world !== null && where.name === '') return saying(state, where.problem ?? '');
+  if (key === 'e' || key === 'E') return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
+  if (key === 'i' && where.problem === null) return doNow(state, { kind: 'prompt', place, call, session });
   if (key === 'a' || key === 'f' || key === 'F') {
     const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
     return where.asks === null ? runMany(state, question, kind, data) : ask(state, { ...question, confirm: kind });
@@ -102,10 +93,6 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   if (where.problem !== null && edited === undefined) return saying(state, sanitiseLine(where.problem));
   return doNow(state, { kind: 'run', place, call, args: edited, ...wayOf(question) });
 }
-
-/** The command that runs a rollout in its image, up to a call. It ends where the image is typed if the record names none. */
-const worldCommand = ({ locator, isRecorded }: NeededWorld, call: number | null): string =>
-  `rollout-viewer replay ${shellWord(locator)}${call === null ? '' : ` --call ${call}`} --image ${isRecorded ? 'recorded' : ''}`;
 
 /**
  * Runs all calls of the rollout, or of the list; known results of the list are skipped, unless all are known or everything is to be run

@@ -11,6 +11,7 @@ import { rewardPrompt } from './reward-prompt.ts';
 import { samplingPrompt } from './sampling-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
 import { setPrompt } from './sets.ts';
+import { worldPrompt } from './world-prompt.ts';
 
 /** A new prompt needs a file, and a line here. */
 export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
@@ -21,6 +22,7 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   sampling: samplingPrompt,
   reward: rewardPrompt,
   search: searchPrompt,
+  world: worldPrompt,
   hits: hitsPrompt,
   pipe: pipePrompt,
   label: labelPrompt,

@@ -3,6 +3,7 @@ import { NOTHING_RUN, type RolloutReplay } from '../../present/replay/view.ts';
 import type { Data } from '../rows/data.ts';
 import { markedRows } from '../rows/marked-rows.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
+import { nearestWorldCall, worldCalls } from '../rows/world-calls.ts';
 import { assertNever } from '../state/assert-never.ts';
 import type { CallQuestion, Way } from '../state/replay.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
@@ -13,6 +14,7 @@ import { ask, atBranches, NO_EXEC, withReplayState } from './question.ts';
 import { askRescore, chooseReward, rescoreKey, withReward } from './rescore-question.ts';
 import { key as keyOf, type Result, type SomeHandlers, saying } from './result.ts';
 import { changedReplay, ended } from './rollout-replay.ts';
+import { askWorld, chooseWorld, foundWorld, worldKey } from './world-question.ts';
 
 export const replayHandlers = {
   'replay-ask': (state, { all }, data) => {
@@ -22,8 +24,13 @@ export const replayHandlers = {
     const place = state.list.cursor;
     const rollout = place === null ? null : data.record(place).rollout;
     if (place === null || rollout === null) return saying(state, 'no rollout here');
-    const found = nearestCall(rollout, viewport(state, data)?.turn ?? 0);
-    if (found === null) return saying(state, 'no tool call in this rollout');
+    const turn = viewport(state, data)?.turn ?? 0;
+    const found = nearestCall(rollout, turn);
+    if (found === null) {
+      const call = nearestWorldCall(rollout, turn);
+      if (call === undefined) return saying(state, 'no tool call in this rollout');
+      return askWorld(state, data, rollout, call, { place, confirm: all ? 'all' : null });
+    }
     return askCall(state, data, rollout, found, { confirm: all ? 'all' : null });
   },
 
@@ -34,6 +41,8 @@ export const replayHandlers = {
     switch (question.kind) {
       case 'call':
         return callKey(state, question, key, data);
+      case 'world':
+        return worldKey(state, question, key, data);
       case 'fork':
         return forkKey(state, question, key, data);
       case 'rescore':
@@ -66,10 +75,26 @@ export const replayHandlers = {
 
   'replay-where': (state, { place, call, way, where }) => {
     const { question } = state.replay;
-    if (question === null || question.kind === 'rescore' || !samePlace(question.place, place)) return state;
+    if (question?.kind !== 'call' && question?.kind !== 'fork') return state;
+    if (!samePlace(question.place, place)) return state;
     if (question.kind === 'call' ? !isAbout(question, place, call, way) : call !== null) return state;
     return ask(state, { ...question, where });
   },
+
+  'world-needed': (state, { place, call }, data) => {
+    const { question } = state.replay;
+    const { rollout } = data.record(place);
+    const found = rollout === null ? undefined : worldCalls(rollout).find((one) => one.call === call);
+    if (question?.kind !== 'call' || question.call !== call || !samePlace(question.place, place)) return state;
+    if (rollout === null || found === undefined) return state;
+    const { marked } = question;
+    const confirm = question.confirm === 'anew' ? 'list' : question.confirm;
+    return askWorld(state, data, rollout, found, { place, marked, confirm });
+  },
+
+  'world-where': (state, found) => foundWorld(state, found),
+
+  world: (state, { wish }) => chooseWorld(state, wish),
 
   'replay-known': (state, { place, call, way, known, rollouts }) => {
     const { question } = state.replay;
@@ -82,7 +107,8 @@ export const replayHandlers = {
 
   'replay-edited': (state, { place, call, args }) => {
     const { question } = state.replay;
-    if (question?.kind !== 'call' || question.call !== call || !samePlace(question.place, place)) return state;
+    if (question?.kind !== 'call' && question?.kind !== 'world') return state;
+    if (question.call !== call || !samePlace(question.place, place)) return state;
     return ask(state, { ...question, edited: args });
   },
 
@@ -122,9 +148,11 @@ function askMarked(state: State, data: Data, marked: Rows): Result {
   for (let row = 0; row < marked.length; row++) {
     const place = marked.at(row);
     const rollout = place === null ? null : data.record(place).rollout;
-    const found = rollout === null ? null : nearestCall(rollout, 0);
-    if (place !== null && rollout !== null && found !== null)
-      return askCall(state, data, rollout, found, { confirm: 'list', marked, place });
+    if (place === null || rollout === null) continue;
+    const found = nearestCall(rollout, 0);
+    if (found !== null) return askCall(state, data, rollout, found, { confirm: 'list', marked, place });
+    const call = nearestWorldCall(rollout, 0);
+    if (call !== undefined) return askWorld(state, data, rollout, call, { confirm: 'list', marked, place });
   }
   return saying(state, `no tool call in the ${marked.length} marked rollouts`);
 }
@@ -133,7 +161,8 @@ function askMarked(state: State, data: Data, marked: Rows): Result {
 function ofUnderway(state: State, change: (replay: RolloutReplay) => RolloutReplay): State {
   const rollouts = new Map(state.replay.rollouts);
   for (const [locator, replay] of rollouts)
-    if ([...replay.calls.values()].some(({ underway }) => underway !== null)) rollouts.set(locator, change(replay));
+    if ([...replay.calls.values(), ...replay.world.values()].some(({ underway }) => underway !== null))
+      rollouts.set(locator, change(replay));
   return withReplayState(state, { rollouts });
 }
 

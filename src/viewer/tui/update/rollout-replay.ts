@@ -1,6 +1,6 @@
 import type { CallState } from '../../../replay/index.ts';
-import type { CallReplay, RolloutReplay } from '../../present/replay/view.ts';
-import type { RolloutChange } from '../state/replay.ts';
+import type { CallReplay, RolloutReplay, WorldReplay } from '../../present/replay/view.ts';
+import type { RolloutChange, WorldState } from '../state/replay.ts';
 
 const UNTOUCHED: CallReplay = { underway: null, standing: null, edits: [], reported: [] };
 
@@ -30,6 +30,11 @@ export function changedReplay(replay: RolloutReplay, change: RolloutChange, now:
       const others = replay.branches.filter(({ uid }) => uid !== change.branch.uid);
       return { ...replay, branches: [...others, change.branch].sort(byNumber), now };
     }
+    case 'world': {
+      const { call, ...at } = change.call;
+      const before = replay.world.get(call) ?? { ...at, image: '', underway: null, outcome: null, edits: [] };
+      return { ...replay, world: new Map(replay.world).set(call, changedWorld(before, change.state)), now };
+    }
     case 'rescored':
       return { ...replay, rescored: change.rescored, now };
   }
@@ -43,10 +48,19 @@ function changedCall(before: CallReplay, state: CallState, edited: boolean): Cal
   return { ...before, underway: null, standing: state.outcome };
 }
 
+function changedWorld(before: WorldReplay, state: WorldState | null): WorldReplay {
+  if (state === null) return { ...before, underway: null };
+  if (state.kind === 'running') return { ...before, underway: state };
+  const { image, outcome, edited } = state;
+  if (edited === null) return { ...before, image, outcome, underway: null };
+  return { ...before, image, underway: null, edits: [...before.edits, { text: edited, outcome }] };
+}
+
 /** The rollout with nothing in progress. */
 export const ended = (replay: RolloutReplay, now: number): RolloutReplay => ({
   ...replay,
   calls: new Map([...replay.calls].map(([call, one]) => [call, { ...one, underway: null }])),
+  world: new Map([...replay.world].map(([call, one]) => [call, { ...one, underway: null }])),
   now,
 });
 

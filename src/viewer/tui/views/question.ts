@@ -1,11 +1,12 @@
 import { truncate } from '../../../core/text/fit.ts';
-import { cellWidth } from '../../../core/text/graphemes.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { rewardRuns, rewardText } from '../../../replay/reward-choice.ts';
 import type { Piece } from '../../present/line.ts';
 import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from '../state/replay.ts';
 import { spokenSettings } from '../update/fork-settings.ts';
+import { cellsOf, type Hint, keys, type QuestionLines } from './hints.ts';
+import { worldLines } from './world-question.ts';
 
 /** Two lines: what would be done and where, and the available keys. */
 export const questionLines = (question: Question, width: number): QuestionLines =>
@@ -13,11 +14,11 @@ export const questionLines = (question: Question, width: number): QuestionLines 
     ? rescoreLines(question, width)
     : question.kind === 'fork'
       ? forkLines(question, width)
-      : question.confirm === null
-        ? callLines(question, width)
-        : confirmLines(question, width);
-
-type QuestionLines = [what: Piece[], keys: Piece[]];
+      : question.kind === 'world'
+        ? worldLines(question, width)
+        : question.confirm === null
+          ? callLines(question, width)
+          : confirmLines(question, width);
 
 function callLines(question: CallQuestion, width: number): QuestionLines {
   const { name, call, calls, rollouts, marked, known, repeat, session, where, edited, turn } = question;
@@ -30,13 +31,12 @@ function callLines(question: CallQuestion, width: number): QuestionLines {
   if (where !== null && where.before.length > 0) what.push(['plain', `, after ${callsText(where.before)}`]);
   what.push(...wherePieces(where, edited !== undefined));
   const canRun = where !== null && (where.problem === null || edited !== undefined);
-  const world = where?.world ?? null;
   const isKnown = known !== null && known > 0;
   const hints = (list: string): Hint[] => [
     ...(canRun ? [['Enter', 'run'] as const] : []),
-    ...(world === null ? [['e/E', 'edit'] as const] : [COPY_WORLD]),
+    ['e/E', 'edit'],
     ...(canRun ? [['i', 'ask'] as const] : []),
-    ...(where?.name === '' && world !== null ? [] : [['a', calls === 1 ? 'all' : `all ${calls}`] as const]),
+    ['a', calls === 1 ? 'all' : `all ${calls}`],
     ['f', `${marked !== null ? 'marked' : 'list'} ${list}`],
     ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
     ['k', `×${repeat}`],
@@ -77,14 +77,7 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
               ['quiet', where.asks ?? ''],
             ] as const)),
     ],
-    keys(
-      [
-        ...(where === null || where.name === '' ? [] : [['y', 'run'] as const]),
-        ...(where === null || where.world === null ? [] : [COPY_WORLD]),
-        ['Esc', 'close'],
-      ],
-      width,
-    ),
+    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']], width),
   ];
 }
 
@@ -158,19 +151,3 @@ function wherePieces(where: Where | null, isEdited: boolean): Piece[] {
     ['quiet', ` (${sanitiseLine(why)})`],
   ];
 }
-
-type Hint = readonly [key: string, word: string];
-
-const COPY_WORLD: Hint = ['c', 'copy the command'];
-
-/** Keys and what they do, closer together if there is little room. */
-function keys(all: readonly Hint[], width: number): Piece[] {
-  const gap = cellsOf(all) + 2 * all.length <= width ? '  ' : ' ';
-  return all.flatMap(([key, word], i): Piece[] => [
-    ['accent', `${i === 0 ? ' ' : gap}${key}`],
-    ['quiet', ` ${word}`],
-  ]);
-}
-
-const cellsOf = (all: readonly Hint[]): number =>
-  all.reduce((sum, [key, word]) => sum + cellWidth(`${key} ${word}`), 0);

@@ -1,0 +1,67 @@
+import { formatCount, plural } from '../../../core/text/numbers.ts';
+import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import type { Piece } from '../../present/line.ts';
+import type { WhatRuns, WorldQuestion } from '../state/replay.ts';
+import { type Hint, keys, type QuestionLines } from './hints.ts';
+
+/** What would run in which image, and how that was found. */
+export function worldLines(question: WorldQuestion, width: number): QuestionLines {
+  const { found, confirm } = question;
+  const what: Piece[] = [
+    ['accent', ' ! '],
+    ...(confirm === null ? callPieces(question) : confirmPieces(confirm, question)),
+  ];
+  if (found === null) return [[...what, ['quiet', '  looking for its image …']], keys([['Esc', 'close']], width)];
+  const { image, how, settings, problem, asks } = found;
+  if (problem !== null) what.push(['warning', `  cannot run: ${sanitiseLine(problem)}`]);
+  else if (image === null) what.push(['warning', ': it needs the files of an image, and the record names none']);
+  else {
+    what.push(['plain', ' in '], ['strong', sanitiseLine(image)], ['quiet', ` (${sanitiseLine(how)})`]);
+    if (confirm !== null && asks !== null) what.push(['warning', `: ${sanitiseLine(asks)}`]);
+    if (settings !== '') what.push(['quiet', `, ${sanitiseLine(settings)}`]);
+  }
+  return [what, keys(hintsOf(question, image !== null && problem === null), width)];
+}
+
+function callPieces({ name, turn, call, calls, edited, found }: WorldQuestion): Piece[] {
+  const pieces: Piece[] = [
+    ['strong', sanitiseLine(name)],
+    ['quiet', ` t${turn}${calls > 1 ? `, call ${call + 1} of ${calls}` : ''}`],
+  ];
+  if (edited !== undefined) pieces.push(['warning', ' edited']);
+  const before = found?.before ?? null;
+  if (before !== null && before > 0) pieces.push(['plain', `, after ${plural(before, 'call')} before it`]);
+  else if (call > 0 && before === 0) pieces.push(['quiet', ', from the kept state']);
+  return pieces;
+}
+
+function confirmPieces(confirm: WhatRuns, question: WorldQuestion): Piece[] {
+  const { call, calls, rollouts, marked } = question;
+  if (confirm === 'call') return [['strong', 'run '], ...callPieces(question)];
+  const words: Record<Exclude<WhatRuns, 'call'>, string> = {
+    all: calls === 1 ? 'run the call of this rollout' : `run all ${calls} calls of this rollout`,
+    list: `run the calls of ${formatCount(rollouts)} ${marked !== null ? 'marked ' : ''}rollouts`,
+    before: `open a shell in the state before call ${call + 1}`,
+    after: `open a shell in the state after call ${call + 1}`,
+  };
+  return [['strong', words[confirm]]];
+}
+
+function hintsOf({ confirm, calls, marked }: WorldQuestion, canRun: boolean): Hint[] {
+  if (confirm !== null) return [...(canRun ? [['y', 'run'] as const] : [['w', 'image'] as const]), ['Esc', 'close']];
+  return [
+    ...(canRun
+      ? ([
+          ['Enter', 'run'],
+          ['a', calls === 1 ? 'all' : `all ${calls}`],
+          ['i/I', 'shell'],
+          ['e/E', 'edit'],
+        ] as const)
+      : []),
+    ['w', 'image'],
+    ...(canRun ? [['f', marked !== null ? 'marked' : 'list'] as const] : []),
+    ['c', 'copy'],
+    ...(calls > 1 ? [['Tab', 'next'] as const] : []),
+    ['Esc', 'close'],
+  ];
+}
