@@ -21,6 +21,8 @@ export default defineConfig({
     exclude: isSlow ? [] : SLOW,
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
     setupFiles: ['test/support/seed.ts'],
+    // Files of one worker share their modules: importing them for each file is a fifth of the tests' CPU time.
+    isolate: isSlow,
     // Tests of the fast tier wait for programs most of the time; attacks and figures of memory want the machine for themselves.
     maxWorkers: isSlow ? 1 : 2 * availableParallelism(),
     // Ten times what a test takes on an idle machine: a limit against hangs, never a figure.

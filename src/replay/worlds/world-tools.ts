@@ -165,6 +165,8 @@ export class WorldTools implements ToolBox {
     const limit = action.timeout ?? plan.timeLimit;
     const timeLimit = seconds === undefined ? limit : Math.min(limit, Math.max(1, seconds - 1));
     const dir = plan.shell === 'stateless' && action.workdir !== null ? action.workdir : undefined;
+    // Opening the world took a while, in which the rollout may have been interrupted.
+    signal?.throwIfAborted();
     const stop = () => void world.stop();
     signal?.addEventListener('abort', stop, { once: true });
     try {

@@ -119,13 +119,16 @@ const STATES: readonly [string, (whole: Map<string, Buffer>) => void][] = [
 /** @param isWhole every era of every writer and every state; else one of each writer, and the states for one question */
 export function askTwice(isWhole: boolean): void {
   beforeAll(async () => {
-    // The place of state is known once for the life of the program.
-    process.env.XDG_STATE_HOME = join(base, 'state');
+    // The place of state is known once for the life of the program, so this program is another than that of the tests before.
+    vi.stubEnv('XDG_STATE_HOME', join(base, 'state'));
+    vi.resetModules();
     writeEras(isWhole);
     ({ runProgram } = await import('../../../src/viewer/commands/program.ts'));
   });
   afterAll(() => {
     process.exitCode = 0;
+    vi.unstubAllEnvs();
+    vi.resetModules();
     rmSync(base, { recursive: true });
   });
 
