@@ -37,14 +37,20 @@ describe(`rollouts behind a queue${noRedis}`, () => {
     busiest.sandbox = 0;
     startWorker(url);
     startWorker(url);
-    const { code, stderr } = await rolloutViewer(queued, { cwd: folder });
+    // One worker asks for eight at most, so this model waits for both.
+    const waiting = await slowModel(busiest, 20, 9);
+    const { code, stderr } = await rolloutViewer([...queued, '--model-url', waiting.url], { cwd: folder });
+    await waiting.close();
     expect(stderr).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
     expect(code).toBe(0);
     expect(busiest.sandbox).toBe(CAP);
     expect(lines('queued')).toEqual(lines('alone'));
-    const status = JSON.parse((await rolloutViewer(['queue', url, '--json'])).stdout);
-    expect(status).toMatchObject({ waiting: 0, active: 0, failed: 0, poisoned: [], runs: [] });
-    expect(status.workers.map(({ done }: { done: number }) => done > 0)).toEqual([true, true]);
+    const status = async () => JSON.parse((await rolloutViewer(['queue', url, '--json'])).stdout);
+    expect(await status()).toMatchObject({ waiting: 0, active: 0, failed: 0, poisoned: [], runs: [] });
+    // Workers report what they did every two seconds.
+    const done = async (): Promise<number[]> => (await status()).workers.map((one: { done: number }) => one.done);
+    await until(async () => (await done()).reduce((sum, count) => sum + count, 0) === TASKS * N);
+    expect(await done()).toEqual([expect.toSatisfy((count) => count > 0), expect.toSatisfy((count) => count > 0)]);
   });
 
   it.skipIf(!hasRedis)('ask a model server for no more turns at once than it is said, whoever asks', async () => {

@@ -42,12 +42,21 @@ export async function slowSandbox(busiest: Busiest, milliseconds = 40, opened?: 
   };
 }
 
-/** Calls `code_interpreter` with the task's number, and gives what it prints as the answer. */
-export async function slowModel(busiest: Busiest, delay = 20) {
+/**
+ * Calls `code_interpreter` with the task's number, and gives what it prints as the answer.
+ * @param together it answers nobody before so many ask at once
+ */
+export async function slowModel(busiest: Busiest, delay = 20, together = 1) {
   let inFlight = 0;
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   return scriptedModel(
     async ({ messages, tools }) => {
       busiest.model = Math.max(busiest.model, ++inFlight);
+      if (inFlight >= together) open();
+      await opened;
       await new Promise((resolve) => setTimeout(resolve, delay));
       inFlight--;
       const last = messages.at(-1);
