@@ -1,5 +1,7 @@
 /** Commands of the Python module: `ls` and `show` are functions of their own, the others are reports. */
 const FUNCTIONS = ['ls', 'show'];
+/** Commands of `rollout_viewer.ray`, and of the workers that it starts. */
+const BY_WORKERS = ['replay', 'rescore', 'worker'];
 const REPORTS = [
   'audit',
   'compare',
@@ -28,7 +30,10 @@ const FORMS = [
   '--compare',
   '--count',
   '--quiet',
+  '--table',
 ];
+/** Flags that `rollout_viewer.ray` gives itself, or that ask a person. */
+const OWN = ['--queue', '--prompt', '--no-exec', '--agent', '--junit'];
 
 const keyword = (flag) => {
   const name = flag.replace(/^--/, '').replaceAll('-', '_');
@@ -55,7 +60,10 @@ export function pythonFlags(commands) {
     commands
       .find((command) => command.name === name)
       .flags.map((flag) => ({ ...flag, long: flag.names.at(-1) }))
-      .filter(({ long }) => long.startsWith('--') && !FORMS.includes(long))
+      .filter(
+        ({ long }) =>
+          long.startsWith('--') && !FORMS.includes(long) && !(BY_WORKERS.includes(name) && OWN.includes(long)),
+      )
       .map((flag) => ({ word: keyword(flag.long), type: typeOf(flag) }));
   const classOf = (name, flags) => {
     const types = new Map();
@@ -66,7 +74,7 @@ export function pythonFlags(commands) {
       .map(([word, type]) => `    ${word}: Optional[${type}]`)
       .join('\n')}\n`;
   };
-  const all = [...FUNCTIONS, ...REPORTS];
+  const all = [...FUNCTIONS, ...REPORTS, ...BY_WORKERS];
   const table = all.map(
     (name) =>
       `    "${name}": (\n${flagsOf(name)
@@ -88,8 +96,10 @@ Value = Union[str, int, float, "os.PathLike[str]"]
 #: The commands that \`report\` knows.
 Report = Literal[
 ${REPORTS.map((name) => `    "${name}",\n`).join('')}]
+REPORTS: Tuple[str, ...] = (
+${REPORTS.map((name) => `    "${name}",\n`).join('')})
 
-${FUNCTIONS.map((name) => `\n${classOf(`${name[0].toUpperCase()}${name.slice(1)}Flags`, flagsOf(name))}`).join('\n')}
+${[...FUNCTIONS, ...BY_WORKERS].map((name) => `\n${classOf(`${name[0].toUpperCase()}${name.slice(1)}Flags`, flagsOf(name))}`).join('\n')}
 
 ${classOf('ReportFlags', REPORTS.flatMap(flagsOf))}
 

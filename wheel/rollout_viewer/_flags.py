@@ -25,6 +25,22 @@ Report = Literal[
     "stats",
     "triage",
 ]
+REPORTS: Tuple[str, ...] = (
+    "audit",
+    "compare",
+    "errors",
+    "files",
+    "grep",
+    "groups",
+    "incidents",
+    "labels",
+    "matrix",
+    "movement",
+    "signal",
+    "sql",
+    "stats",
+    "triage",
+)
 
 
 class LsFlags(TypedDict, total=False):
@@ -63,6 +79,95 @@ class ShowFlags(TypedDict, total=False):
     tokenizer: Optional[Value]
     tokens: Optional[bool]
     validation: Optional[Union[str, Sequence[str]]]
+
+
+class ReplayFlags(TypedDict, total=False):
+    bisect: Optional[Value]
+    cache_size: Optional[Value]
+    call: Optional[Value]
+    chat_template: Optional[Value]
+    concurrency: Optional[Value]
+    engine: Optional[Value]
+    env: Optional[Union[str, Sequence[str]]]
+    exact: Optional[Union[str, Sequence[str]]]
+    filter: Optional[Value]
+    format: Optional[Value]
+    from_: Optional[Value]
+    group_by: Optional[Value]
+    image: Optional[Value]
+    journal: Optional[Value]
+    map: Optional[Value]
+    network: Optional[bool]
+    no_cache: Optional[bool]
+    python: Optional[Value]
+    python_path: Optional[Union[str, Sequence[str]]]
+    repeat: Optional[Value]
+    resume: Optional[bool]
+    sandbox: Optional[Value]
+    sandbox_python: Optional[Value]
+    sandbox_requirements: Optional[Value]
+    session: Optional[bool]
+    share: Optional[Value]
+    shell: Optional[Value]
+    stop_at_drift: Optional[bool]
+    time_limit: Optional[Value]
+    timeout: Optional[Value]
+    tool: Optional[Union[str, Sequence[str]]]
+    tools: Optional[Value]
+    validation: Optional[Union[str, Sequence[str]]]
+    workdir: Optional[Value]
+    yes: Optional[bool]
+    yes_weak: Optional[bool]
+
+
+class RescoreFlags(TypedDict, total=False):
+    against: Optional[Value]
+    cache_size: Optional[Value]
+    chat_template: Optional[Value]
+    concurrency: Optional[Value]
+    engine: Optional[Value]
+    env: Optional[Union[str, Sequence[str]]]
+    filter: Optional[Value]
+    format: Optional[Value]
+    function: Optional[Value]
+    group_by: Optional[Value]
+    image: Optional[Value]
+    journal: Optional[Value]
+    map: Optional[Value]
+    max_response_length: Optional[Value]
+    network: Optional[bool]
+    no_cache: Optional[bool]
+    overlong_buffer: Optional[Value]
+    python: Optional[Value]
+    python_path: Optional[Union[str, Sequence[str]]]
+    repeat: Optional[Value]
+    reward: Optional[Value]
+    reward_url: Optional[Value]
+    sandbox: Optional[Value]
+    share: Optional[Value]
+    shell: Optional[Value]
+    time_limit: Optional[Value]
+    timeout: Optional[Value]
+    tool: Optional[Union[str, Sequence[str]]]
+    tools: Optional[Value]
+    validation: Optional[Union[str, Sequence[str]]]
+    verifier: Optional[Value]
+    workdir: Optional[Value]
+    yes: Optional[bool]
+    yes_weak: Optional[bool]
+
+
+class WorkerFlags(TypedDict, total=False):
+    allow_tools: Optional[Value]
+    concurrency: Optional[Value]
+    idle_exit: Optional[Value]
+    max_time: Optional[Value]
+    metrics: Optional[Union[bool, str]]
+    model_url: Optional[Value]
+    python: Optional[Value]
+    sandbox: Optional[Value]
+    sandbox_python: Optional[Value]
+    share: Optional[Value]
 
 
 class ReportFlags(TypedDict, total=False):
@@ -321,5 +426,91 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "no_cache",
         "seed",
         "validation",
+    ),
+    "replay": (
+        "bisect",
+        "cache_size",
+        "call",
+        "chat_template",
+        "concurrency",
+        "engine",
+        "env",
+        "exact",
+        "filter",
+        "format",
+        "from_",
+        "group_by",
+        "image",
+        "journal",
+        "map",
+        "network",
+        "no_cache",
+        "python",
+        "python_path",
+        "repeat",
+        "resume",
+        "sandbox",
+        "sandbox_python",
+        "sandbox_requirements",
+        "session",
+        "share",
+        "shell",
+        "stop_at_drift",
+        "time_limit",
+        "timeout",
+        "tool",
+        "tools",
+        "validation",
+        "workdir",
+        "yes",
+        "yes_weak",
+    ),
+    "rescore": (
+        "against",
+        "cache_size",
+        "chat_template",
+        "concurrency",
+        "engine",
+        "env",
+        "filter",
+        "format",
+        "function",
+        "group_by",
+        "image",
+        "journal",
+        "map",
+        "max_response_length",
+        "network",
+        "no_cache",
+        "overlong_buffer",
+        "python",
+        "python_path",
+        "repeat",
+        "reward",
+        "reward_url",
+        "sandbox",
+        "share",
+        "shell",
+        "time_limit",
+        "timeout",
+        "tool",
+        "tools",
+        "validation",
+        "verifier",
+        "workdir",
+        "yes",
+        "yes_weak",
+    ),
+    "worker": (
+        "allow_tools",
+        "concurrency",
+        "idle_exit",
+        "max_time",
+        "metrics",
+        "model_url",
+        "python",
+        "sandbox",
+        "sandbox_python",
+        "share",
     ),
 }

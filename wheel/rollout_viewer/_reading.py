@@ -12,7 +12,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Union
 
-from ._flags import KEYWORDS
+from ._flags import KEYWORDS, REPORTS
 from ._program import command
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def report(verb: Report, *paths: Path, **flags: Unpack[ReportFlags]) -> pandas.D
     """The rows of a report as a DataFrame: report("stats", "rollout_data", by="tool").
 
     What `labels` says of all raters together is in `.attrs["agreement"]`."""
-    if verb not in KEYWORDS or verb in ("ls", "show"):
-        raise TypeError("no report %r%s" % (verb, _nearest(verb, [one for one in KEYWORDS if one not in ("ls", "show")])))
+    if verb not in REPORTS:
+        raise TypeError("no report %r%s" % (verb, _nearest(verb, REPORTS)))
     words = _words(verb, "report(%r)" % verb, paths, flags)
     pandas = _pandas()
     rows = _rows(words)

@@ -1,13 +1,11 @@
-// TRL itself: a tiny GRPO run on the processor, recorded by the installed wheel. TRL_PYTHON names a Python that has trl.
-import { spawnSync } from 'node:child_process';
+// TRL itself: a tiny GRPO run on the processor, recorded by the installed wheel.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { directoryWith, execute, jsonLines, rolloutViewer, root } from '../../program.ts';
+import { lacksPackages, trainersPython } from '../../support/python.ts';
 
-const python = process.env.TRL_PYTHON ?? 'python3';
-const hasTrl =
-  spawnSync(python, ['-c', 'import importlib.util as u, sys; sys.exit(u.find_spec("trl") is None)']).status === 0;
+const missing = lacksPackages('trl');
 
 interface Used {
   mode: string;
@@ -18,8 +16,8 @@ interface Used {
   advantage: number;
 }
 
-describe(`TRL${hasTrl ? '' : ' (skipped: no trl in this Python; TRL_PYTHON names another)'}`, () => {
-  test.skipIf(!hasTrl).each(['plain', 'masked', 'twice'])(
+describe(`TRL${missing}`, () => {
+  test.skipIf(missing !== '').each(['plain', 'masked', 'twice'])(
     'ids and masks are those of the losses, token by token: %s',
     async (kind) => {
       const place = directoryWith({});
@@ -27,7 +25,7 @@ describe(`TRL${hasTrl ? '' : ' (skipped: no trl in this Python; TRL_PYTHON names
       const site = join(place, 'site');
       mkdirSync(site);
       await execute('python3', ['-m', 'zipfile', '-e', join(place, made.stdout.trim().split('/').at(-1)!), site]);
-      const ran = await execute(python, [join(root, 'test/engine/python/trl_run.py'), place, '4', kind], {
+      const ran = await execute(trainersPython, [join(root, 'test/engine/python/trl_run.py'), place, '4', kind], {
         env: { PYTHONPATH: site, OMP_NUM_THREADS: '1' },
       });
       expect([ran.code, ran.code === 0 ? '' : ran.stderr]).toEqual([0, '']);
