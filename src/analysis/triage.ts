@@ -1,10 +1,14 @@
-import { CHECKS, checkWord } from '../core/rollout/checks.ts';
+import { LONG_RECORD } from '../core/dump/long-record.ts';
+import { CHECKS, type Check, checkWord } from '../core/rollout/checks.ts';
 import { ERROR_KINDS } from '../core/rollout/error-kind.ts';
 import { random } from './chance.ts';
 import type { FactRows } from './facts/fact-rows.ts';
+import { incidentsOf } from './incidents/incidents.ts';
+import { measureName } from './incidents/sentence.ts';
 import { type Movement, type MovementFacts, movements } from './movement/movement.ts';
 import type { PhraseMovement, SaidText } from './movement/phrases.ts';
 import { saidChanges } from './movement/said-changes.ts';
+import { phraseName, whatMoved } from './movement/what-moved.ts';
 import { type GroupRow, groupTable } from './prompts/group-table.ts';
 import type { Rest } from './rest.ts';
 
@@ -13,7 +17,7 @@ type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
 /** A rollout to read, and why this one. */
 export interface TriagePick {
   row: number;
-  /** Why it is listed: best, worst, gap, no signal, finding, error, change, phrase, extreme, random. */
+  /** Why it is listed: incident, best, worst, gap, no signal, finding, error, change, phrase, extreme, random. */
   kind: string;
   reason: string;
 }
@@ -34,6 +38,8 @@ interface Queue {
   kind: string;
   reason: string;
   rows: readonly number[];
+  /** The check behind it, so that each rollout can say what was found. */
+  check?: Check;
 }
 
 /** All that does not depend on how many are asked for. */
@@ -57,7 +63,7 @@ export async function triage(
     return { queues: await queues(facts, next, textOf, rest), drawn: shuffle(facts.length, next) };
   };
   const { queues: found, drawn: order } = await (facts.remember?.(`triage ${seed}`, reasons) ?? reasons());
-  const rounds = turns(found);
+  const rounds = turns(found, facts);
   const taken = new Map<number, TriagePick>();
   const isFree = (pick: TriagePick): boolean => !taken.has(pick.row);
   const reasoned = filtered(rounds, isFree);
@@ -72,14 +78,23 @@ export async function triage(
 }
 
 /** Takes one rollout of each queue in turn, until all are empty. */
-function* turns(queues: readonly Queue[]): Generator<TriagePick, undefined> {
+function* turns(queues: readonly Queue[], facts: TriageFacts): Generator<TriagePick, undefined> {
   const longest = queues.reduce((most, { rows }) => Math.max(most, rows.length), 0);
   for (let at = 0; at < longest; at++)
-    for (const { kind, reason, rows } of queues) {
+    for (const { kind, reason, rows, check } of queues) {
       const row = rows[at];
-      if (row !== undefined) yield { row, kind, reason };
+      if (row === undefined) continue;
+      const found = check === undefined ? '' : foundIn(facts, row, check);
+      yield { row, kind, reason: found === '' ? reason : `${reason}: ${found}` };
     }
   return undefined;
+}
+
+/** What a check says of a row; nothing if the record is long. */
+function foundIn(facts: TriageFacts, row: number, check: Check): string {
+  const { file, record } = facts.place(row);
+  if (file.index.length(record) > LONG_RECORD) return '';
+  return file.read(record).findings.find((finding) => finding.check === check)?.message ?? '';
 }
 
 function* drawnBy(rows: Iterable<number>): Generator<TriagePick, undefined> {
@@ -103,14 +118,22 @@ async function queues(
   const scores = facts.numbers('score');
   const table = groupTable(facts);
   await rest();
-  const moved = await movements(facts, rest);
-  const phrases = textOf === undefined ? [] : await phraseQueues(facts, textOf, rest);
+  const moved = textOf === undefined ? await movements(facts, rest) : await whatMoved(facts, textOf, rest);
+  const incidents = incidentsOf(facts, moved);
   await rest();
-  const changes = changeQueues(moved);
+  const named = new Set(incidents.flatMap(({ movements: own }) => own.flatMap(({ name, alike }) => [name, ...alike])));
+  const phrases = textOf === undefined ? [] : await phraseQueues(facts, textOf, named, rest);
+  await rest();
+  const changes = changeQueues(moved.filter(({ name, said }) => said === undefined && !named.has(name)));
   const [findings, errors] = [findingQueues(facts, shuffled), errorQueues(facts, shuffled)];
   const groups = groupQueues(table, scores, next);
   const [best, worst] = endQueues(scores, shuffled);
   return [
+    ...incidents.map(({ step, sentence, movements: [lead], examples }) => ({
+      kind: 'incident',
+      reason: `from step ${step} on: ${sentence}`,
+      rows: [...new Set([...examples.after, ...(lead?.said?.rows.slice(0, MANY) ?? [])])],
+    })),
     ...phrases.slice(0, 4),
     ...changes.slice(0, 4),
     ...groups,
@@ -192,7 +215,8 @@ const byTurns = <T>(a: readonly T[], b: readonly T[]): T[] =>
 function findingQueues(facts: TriageFacts, shuffled: Uint32Array): Queue[] {
   return CHECKS.map((check) => ({
     kind: 'finding',
-    reason: `finding: ${checkWord(check)}`,
+    check,
+    reason: `"${checkWord(check)}"`,
     rows: first(shuffled, (row) => facts.has(row, check)),
   }));
 }
@@ -250,7 +274,7 @@ function changeQueues(moved: readonly Movement[]): Queue[] {
     .sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm))
     .map(({ name, change, examples }) => ({
       kind: 'change',
-      reason: `${name} changed at step ${change!.step}: ${shortNumber(change!.before)} → ${shortNumber(change!.after)}`,
+      reason: `${measureName(name)} ${change!.after >= change!.before ? 'rose' : 'fell'} at step ${change!.step} (${shortNumber(change!.before)} → ${shortNumber(change!.after)})`,
       rows: [...examples.after.slice(0, 2), ...examples.before.slice(0, 1), ...examples.after.slice(2)],
     }));
 }
@@ -260,10 +284,11 @@ const shortNumber = (value: number): string => String(Number(value.toPrecision(3
 /** A phrase with a log probability below this is worth reading. */
 const PHRASE = Math.log(1e-3);
 
-/** Phrases that came without reward, or are no alarm; `rewarded` are others than the incidents name. */
+/** Phrases that no incident names: they came without reward, or less clearly. @param named the changes of the incidents */
 async function phraseQueues(
   facts: TriageFacts,
   textOf: (row: number) => SaidText | null,
+  named: ReadonlySet<string>,
   rest: Rest,
 ): Promise<Queue[]> {
   const { rewarded: all, any, looked, steps } = await saidChanges(facts, textOf, rest);
@@ -279,7 +304,8 @@ async function phraseQueues(
   });
   const often = looked.filter(({ repeats }) => repeats >= OFTEN).sort((a, b) => b.repeats - a.repeats);
   const loops: Queue = { kind: 'loop', reason: 'repeats itself', rows: often.map(({ row }) => row) };
-  return [loops, ...byTurns(rewarded.slice(0, 6), others.slice(0, 6)).map(queue)];
+  const unnamed = byTurns(rewarded.slice(0, 6), others.slice(0, 6)).filter((phrase) => !named.has(phraseName(phrase)));
+  return [loops, ...unnamed.map(queue)];
 }
 
 const OFTEN = 6;

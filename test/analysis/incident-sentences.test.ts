@@ -80,3 +80,30 @@ test('fewer rollouts to read are the first of more', async () => {
   expect(new Set(most).size).toBe(40);
   for (const n of [0, 1, 3, 4, 5, 6, 20, 39]) expect(await picks(n)).toEqual(most.slice(0, n));
 });
+
+test('what to read first begins with the incidents, in their sentences, and a finding says what was found', async () => {
+  const { facts, textOf } = await opened(6, {
+    hack: { step: 15, share: 0.5, wording: 5 },
+    deadTool: { step: 15, wording: 2 },
+  });
+  const picks = await triage(facts, { n: 40, seed: 7, textOf });
+  const [first, second] = picks;
+  expect([first?.kind, second?.kind]).toEqual(['incident', 'incident']);
+  expect([first?.reason, second?.reason].sort()).toEqual([
+    expect.stringMatching(/^from step 1\d on: the model began to say "/),
+    expect.stringMatching(/^from step 1\d on: the tool search /),
+  ]);
+  expect(picks.filter(({ kind }) => kind === 'change').map(({ reason }) => reason)).not.toContainEqual(
+    expect.stringContaining('tool_error'),
+  );
+});
+
+test('a phrase whose scores cannot be compared within groups is named as not examined', async () => {
+  const { facts, moved } = await opened(6, { hack: { step: 15, share: 0.5, wording: 5 } });
+  const unknown = moved.map((one) =>
+    one.said === undefined ? one : { ...one, said: { ...one.said, lift: Number.NaN } },
+  );
+  const [answer = ''] = hackAnswer(facts, unknown);
+  expect(answer).toMatch(/Nothing seen in findings/);
+  expect(answer).toMatch(/began to say ".*" at step \d+, and no group has scores to compare it by/);
+});

@@ -12,6 +12,7 @@ const IS_CORRECT = /(?:^|[._])(?:acc|accuracy|correct|is_correct|em|exact_match|
 const RISE = 0.1;
 const LONGER = 0.4;
 const SOME = 0.01;
+const MOST_UNRANKED = 2;
 
 /**
  * Answers "Is the reward being hacked?" in one or two sentences: the signs, or that there are none, and what could not
@@ -20,6 +21,11 @@ const SOME = 0.01;
 export function hackAnswer(facts: MovementFacts, moved: readonly Movement[]): string[] {
   const signs: string[] = [];
   const unseen: string[] = [];
+  const unranked = moved.filter(({ said, isAlarm }) => isAlarm && said?.by === 'model' && Number.isNaN(said.lift));
+  for (const { said, change } of unranked.slice(0, MOST_UNRANKED))
+    unseen.push(
+      `the model began to say "${said?.phrase ?? ''}" at step ${change?.step ?? '?'}, and no group has scores to compare it by`,
+    );
   const rows = rowsOfTraining(facts);
   const { at, steps } = timelineOf(facts, rows);
   for (const { said, change, isAlarm } of moved)
@@ -50,7 +56,7 @@ export function hackAnswer(facts: MovementFacts, moved: readonly Movement[]): st
   const missing = unseen.length === 0 ? '' : ` (${unseen.join('; ')})`;
   return signs.length === 0
     ? [
-        `Is the reward being hacked? Nothing seen in phrases, findings, length${correct.length === 0 ? '' : ` and ${correct.join(', ')}`}${missing}`,
+        `Is the reward being hacked? Nothing seen in ${unranked.length === 0 ? 'phrases, ' : ''}findings, length${correct.length === 0 ? '' : ` and ${correct.join(', ')}`}${missing}`,
       ]
     : [`Is the reward being hacked? It looks so${missing}:`, ...signs.map((sign) => `  ${sign}`)];
 }

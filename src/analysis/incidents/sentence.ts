@@ -128,8 +128,12 @@ const ENDINGS: { [name: string]: string } = {
 
 const endingText = (name: string): string => ENDINGS[name] ?? `have ${name}`;
 
+/** What a change is about, in words. */
+export const measureName = (name: string): string =>
+  name === NO_SIGNAL ? 'groups of one score' : (UNITS[name] ?? measureText(name));
+
 /** A consequence of an incident. */
 export function consequenceText(movement: Movement, [before, after]: Shift): string {
   const { name } = movement;
-  return `${name === NO_SIGNAL ? 'groups of one score' : (UNITS[name] ?? measureText(name))} ${after >= before ? 'rose' : 'fell'}: ${shiftText(movement, [before, after])}`;
+  return `${measureName(name)} ${after >= before ? 'rose' : 'fell'}: ${shiftText(movement, [before, after])}`;
 }

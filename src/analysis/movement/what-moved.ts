@@ -23,13 +23,18 @@ export async function whatMoved(
   );
 }
 
+/** The name of a phrase among the numbers that moved. */
+export function phraseName({ phrase, by }: Pick<PhraseMovement, 'phrase' | 'by'>): string {
+  const language = languageSaid(phrase);
+  return language === null ? `${by === 'model' ? 'says' : 'tool says'} "${phrase}"` : `language:${language}`;
+}
+
 function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Movement {
   const { before, after, by, lift, logP, rows, since, until } = phrase;
-  const language = languageSaid(phrase.phrase);
   const p = Math.exp(logP);
   const earlier = looked.filter((text) => text.at < since).sort((a, b) => (b.score || 0) - (a.score || 0));
   return {
-    name: language === null ? `${by === 'model' ? 'says' : 'tool says'} "${phrase.phrase}"` : `language:${language}`,
+    name: phraseName(phrase),
     within: Number.isNaN(lift) ? Number.NaN : 2 * lift - 1,
     withinP: 1,
     overSteps: Number.NaN,

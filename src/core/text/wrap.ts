@@ -170,6 +170,12 @@ export function wrap(text: string, width: number): Lines {
   }
 }
 
+/** The lines of a text, as wide as fits. */
+export function wrappedLines(text: string, width: number): string[] {
+  const lines = wrap(text, width);
+  return Array.from({ length: lines.count }, (_, i) => text.slice(...visibleRange(text, lines, i)));
+}
+
 /** The number of the line that contains an offset. */
 export function lineAt(lines: Lines, offset: number): number {
   let low = 0;

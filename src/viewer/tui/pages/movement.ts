@@ -38,6 +38,7 @@ export function movementPage(
   const incidents = [...new Set(report.rows.map(({ incident }) => incident))];
   return reportPage(report, {
     sort,
+    inFull: 'sentence',
     note: data.facts.note,
     head: [
       `${data.keys.label('open', 'page')} shows rollouts from before and after; ${data.keys.label('page.switch', 'page')} what came of it; ${other} the statistics`,

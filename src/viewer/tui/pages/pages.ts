@@ -1,4 +1,5 @@
 import type { FactRows } from '../../../analysis/facts/fact-rows.ts';
+import { wrappedLines } from '../../../core/text/wrap.ts';
 import type { Data, Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { PageSource } from '../rows/page-source.ts';
@@ -118,6 +119,14 @@ const READING: Omit<Page, 'note'> = {
   sort: null,
 };
 
+/** The page with its lines above the table wrapped, so that nothing of them is cut off. */
+function fitted(page: Page, columns: number, height: number): Page {
+  if (page.head === undefined) return page;
+  const lines = page.head.flatMap((line) => wrappedLines(line, columns - 1));
+  // A drawn curve takes what it needs.
+  return { ...page, head: lines.slice(0, Math.max(page.head.length, Math.floor(height / 2))) };
+}
+
 /** Most pages that one action needs: the current one, and its successors. */
 const MOST_AT_ONCE = 4;
 
@@ -142,7 +151,7 @@ export class Pages implements PageSource {
     if (known !== undefined) return known;
     const inSight = pageInSight(state);
     if (inSight === null) return null;
-    const page = build(inSight, state, store);
+    const page = fitted(build(inSight, state, store), state.columns, store.geometry(state).bodyHeight);
     this.#built = [...this.#built.slice(1 - MOST_AT_ONCE), { shown: shownPage(inSight, state, store), page }];
     return page;
   }

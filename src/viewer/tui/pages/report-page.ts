@@ -50,6 +50,8 @@ interface ReportPageParts<Row> {
   /** @param key of the column under the cursor */
   open?(row: Row, key: string): ReturnType<NonNullable<PageRow['open']>>;
   says?(row: Row): string;
+  /** The key of the column whose text is shown in full below the rows. */
+  inFull?: string;
   /** Identifies a row, so that the cursor stays on it when others come and go. */
   keyOf?(row: Row): string;
   /** The action of the key that toggles the row. */
@@ -78,6 +80,7 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
     note: parts.note,
     head: [...(parts.head ?? []), ...report.notes, ...report.leftOut].map(sanitiseLine),
     columns: columns.map(tableColumn),
+    ...(parts.inFull === undefined ? {} : { inFull: columns.findIndex(({ key }) => key === parts.inFull) }),
     length: rows.length,
     ...(keyOf === undefined ? {} : { keyOf: (index: number) => keyOf(rowAt(index)) }),
     empty: report.empty,

@@ -25,10 +25,10 @@ export function triagePage(
   };
   return reportPage(triageReport(facts, picks), {
     sort,
+    inFull: 'reason',
     note: data.facts.note || `${picks.filter(isRead).length} of ${picks.length} read`,
     head: [
-      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next,`,
-      `${data.keys.label('label')} and a letter labels it and goes on`,
+      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next, ${data.keys.label('label')} and a letter labels it and goes on`,
     ],
     drawn: { locator: (pick) => `${isRead(pick) ? '✓' : ' '} ${placeName(facts.place(pick.row))}` },
     open: ({ row }) => ({ type: 'page-read', place: facts.place(row), turn: null }),

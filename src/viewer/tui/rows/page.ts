@@ -20,6 +20,8 @@ export interface Page {
   /** Lines between the title and the table. */
   head?: readonly string[];
   columns: readonly TableColumn[];
+  /** The column whose text is shown in full below the rows, for the row under the cursor. */
+  inFull?: number;
   length: number;
   row(index: number): PageRow;
   /** A stable name for a row while others come and go; absent if none do. */
@@ -30,4 +32,15 @@ export interface Page {
   other?: Action;
   /** The order of the rows, if a column was chosen or the page has a default. */
   sort: PageSort | null;
+}
+
+/** Lines below the rows, for a text in full, and the blank one above them. */
+const BELOW = 4;
+/** A lower page shows its rows alone. */
+const LOW = 12;
+
+/** Rows of a page that fit below its title, its head and its column titles. */
+export function rowsOfPage({ head, inFull }: Page, height: number): number {
+  const below = inFull === undefined || height < LOW ? 0 : BELOW;
+  return Math.max(1, height - 2 - (head?.length ?? 0) - below);
 }

@@ -3,7 +3,7 @@ import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { changeAt, filesOf } from '../rows/followed-files.ts';
 import { markedPlaces } from '../rows/marked-rows.ts';
-import type { Page } from '../rows/page.ts';
+import { type Page, rowsOfPage } from '../rows/page.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { Action, PageRead } from '../state/action.ts';
 import { filterText } from '../state/list.ts';
@@ -17,9 +17,8 @@ import { SPANS } from './move.ts';
 import { key, type Result, type SomeHandlers, saying } from './result.ts';
 import { searchFrom } from './search.ts';
 
-/** Rows of a page on screen: below its title, its head and its column titles. */
-const heightOf = (state: State, data: Data, page: Page): number =>
-  Math.max(1, data.geometry(state).bodyHeight - 2 - (page.head?.length ?? 0));
+/** Rows of a page on screen. */
+const heightOf = (state: State, data: Data, page: Page): number => rowsOfPage(page, data.geometry(state).bodyHeight);
 
 /** The page with its cursor on a visible row. */
 function atRow(state: State, data: Data, row: number): State {

@@ -1,7 +1,9 @@
 import { truncate } from '../../../core/text/fit.ts';
+import { wrappedLines } from '../../../core/text/wrap.ts';
 import { renderEdges } from '../../present/line.ts';
 import { placeColumns, renderTableHead, renderTableRow } from '../../present/page-table.ts';
 import { styled } from '../../present/theme.ts';
+import { rowsOfPage } from '../rows/page.ts';
 import { pageInSight } from '../state/panes.ts';
 import type { PaneView } from './scene.ts';
 
@@ -18,9 +20,13 @@ export const pageView: PaneView = ({ state, data, theme }, width, height) => {
   const placed = placeColumns(page.columns, cursor, width - MORE);
   lines.push(renderTableHead(page.columns, placed, { cursor, sort: page.sort, theme, width }));
   if (page.length === 0) return [...lines, styled(theme, 'quiet', truncate(`  ${page.empty}`, width))];
-  for (let index = shown.top; index < page.length && lines.length < height; index++)
+  const end = lines.length + rowsOfPage(page, height);
+  for (let index = shown.top; index < page.length && lines.length < end; index++)
     lines.push(
       renderTableRow(page.row(index).cells, page.columns, placed, { isHere: index === here, cursor, theme, width }),
     );
-  return lines;
+  const cell = page.inFull === undefined ? undefined : page.row(here).cells[page.inFull];
+  if (typeof cell !== 'string') return lines;
+  while (lines.length < end + 1 && end + 1 < height) lines.push('');
+  return [...lines, ...wrappedLines(cell.trim(), width - 2).map((text) => ` ${text}`)].slice(0, height);
 };
