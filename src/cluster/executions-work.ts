@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import { errorMessage } from '../core/text/thrown.ts';
 import { openBackend, type ReplayBackend } from '../replay/index.ts';
 import {
@@ -46,7 +46,7 @@ export const executionsWork =
       concurrency: programsAtOnce(backend, most),
       make: async (text, tell) => {
         tell(() => 'tool');
-        return printJson((await execute(readSent(text), backend)) as unknown as Printable);
+        return printJson(await execute(readSent(text), backend));
       },
       close: () => backend.close(),
     };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pause } from '../core/async/timeout.ts';
 import { parseJson } from '../core/json/parse.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import { DumpSurroundings, type ReplayBackend } from '../replay/index.ts';
 import type { RunCodeInput, RunCodeResponse, RunJupyterInput, RunJupyterResponse } from '../sandbox/protocol.ts';
 import { readAs } from './aside.ts';
@@ -58,7 +58,7 @@ export async function queuedSandbox(
   const jobs = await shared.jobs({ id: run, kind, what, data, texts, say, signal, most: concurrency });
   const names = new JobNames();
   const ask = async (sent: SentExecution, own: AbortSignal | undefined) => {
-    const text = printJson(sent as unknown as Printable);
+    const text = printJson(sent);
     const end = await jobs.ask(names.of(text), text, readMade);
     own?.throwIfAborted();
     signal.throwIfAborted();

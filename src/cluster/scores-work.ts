@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/json/parse.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import { fileEntry } from '../engine/own/own-files.ts';
 import { isRewardFile } from '../engine/own/reward-file.ts';
 import { type OpenRewards, openRewards, type ReplayBackend, rescoreTask } from '../replay/index.ts';
@@ -86,7 +86,7 @@ export const scoresWork =
             // The file's path on this machine.
             ...namedReward(scored.reward, first.name),
             against: scored.against && { ...scored.against, ...namedReward(scored.against.reward, second?.name) },
-          } as unknown as Printable);
+          });
         },
         close,
       };

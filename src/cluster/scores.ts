@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/json/parse.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import { fileEntry, ownFiles } from '../engine/own/own-files.ts';
 import { isRewardFile } from '../engine/own/reward-file.ts';
 import type { Rescored, ScoreTask } from '../replay/rescore.ts';
@@ -35,7 +35,7 @@ export async function queuedScores(shared: QueuePlace, options: QueuedScoresOpti
   return {
     /** Null: the run was ended before. */
     async score(task: ScoreTask): Promise<Rescored | null> {
-      const text = printJson(task as unknown as Printable);
+      const text = printJson(task);
       const end = await jobs.ask(names.of(text), text, readRescored);
       if (end === 'idle') return null;
       if ('made' in end) return { ...end.made, locator: task.locator, recorded: task.recorded };

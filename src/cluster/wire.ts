@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/json/parse.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../core/json/value.ts';
 import type { CollectedRollout, RolloutJob, RolloutOutcome } from '../engine/collect/collector.ts';
 import type { Judgement } from '../engine/collect/score.ts';
@@ -16,7 +16,7 @@ export interface SentJob extends RolloutJob {
   partial?: PartialRollout | undefined;
 }
 
-export const encodeJob = (job: SentJob): string => printJson(job as unknown as Printable);
+export const encodeJob = (job: SentJob): string => printJson(job);
 
 /** NaN and the infinities are sent as texts, large integers with all their digits. */
 export const Numeric = z.union([z.number(), z.bigint(), z.enum(['NaN', 'Infinity', '-Infinity'])]);
@@ -78,7 +78,7 @@ export function encodeOutcome({ request, judgement, cause, record }: CollectedRo
   const own = { state, status, finishReason, error, warnings, duration, ...partial };
   const more =
     record === null ? { messages: request.messages, generations: request.generations, calls: request.calls } : {};
-  return printJson({ ...own, ...more, judgement, cause, record } as unknown as Printable);
+  return printJson({ ...own, ...more, judgement, cause, record });
 }
 
 interface SentOutcome {
@@ -133,6 +133,6 @@ export const failedOutcome = (job: RolloutJob, cause: Cause, error: string): Col
       judgement: { name: '', score: null, metadata: {}, error },
       cause,
       record: null,
-    } as unknown as Printable),
+    }),
     job,
   );

@@ -1,7 +1,6 @@
 import type { RunAgain } from '../analysis/query/again.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import { changesOf, type Fingerprint, fingerprintOf } from '../core/json/fingerprint.ts';
-import type { Printable } from '../core/json/print.ts';
 import type { JsonObject } from '../core/json/value.ts';
 import { ALL_RULES, RULE_NAMES } from './compare/rules.ts';
 import { REPLAYS, type ReplayEntry } from './entries.ts';
@@ -50,9 +49,9 @@ export function keepOutcome(journal: Journal, plan: PlannedCall, how: Fingerprin
     locator,
     how,
     ...(rest as unknown as JsonObject),
-    result: (result === null ? null : { ...result, text: shorten(result.text) }) as unknown as Printable,
-    attempts: outcome.attempts.map(shortAttempt) as unknown as Printable,
-    outcomes: outcome.outcomes.map((one) => ({ ...one, result: shorten(one.result) })) as unknown as Printable,
+    result: result === null ? null : { ...result, text: shorten(result.text) },
+    attempts: outcome.attempts.map(shortAttempt),
+    outcomes: outcome.outcomes.map((one) => ({ ...one, result: shorten(one.result) })),
   });
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { hashOf } from '../core/json/fingerprint.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../core/json/value.ts';
 import { isJsonObject } from '../core/json/value.ts';
 import { reasonOf, shapeProblem } from '../core/text/problems.ts';
@@ -235,7 +235,7 @@ export class ReplayTools {
   #readEntry(entry: ToolEntry, path: string): void {
     const declared = DECLARED.find(({ className }) => className.test(entry.class_name));
     const own = declared === undefined ? entry : { ...entry, class_name: 'code_interpreter' };
-    const [tool] = parseTools(printJson({ tools: [own] } as unknown as Printable), path, {
+    const [tool] = parseTools(printJson({ tools: [own] }), path, {
       run: this.#ask,
       own: this.#options.own,
     });

@@ -4,7 +4,7 @@ import { ClientTimeoutError } from '../core/http/client.ts';
 import { ConnectionError } from '../core/http/connection-error.ts';
 import { exchangePatiently, type RetryOptions } from '../core/http/retry.ts';
 import { parsePythonJson } from '../core/json/parse.ts';
-import { type Printable, printJson } from '../core/json/print.ts';
+import { printJson } from '../core/json/print.ts';
 
 /** The server was unreachable, timed out, refused the call, or sent an unexpected answer. */
 export class SandboxApiError extends Error {
@@ -48,7 +48,7 @@ export async function callApi<T extends z.ZodType>(call: ApiCall<T>): Promise<z.
   const { where, query = '', method, body, headers, answer, retry, timeoutSeconds, fresh = false, signal } = call;
   const request = { url: `${where}${query}`, method, headers, signal, timeoutMs: timeoutSeconds * 1000, fresh };
   const exchanged = await exchangePatiently(
-    body === undefined ? request : { ...request, body: printJson(body as Printable) },
+    body === undefined ? request : { ...request, body: printJson(body) },
     retry,
   ).catch((error: unknown) => {
     throw failure(where, error);
@@ -91,7 +91,7 @@ function refusal(where: string, status: number, text: string, location: string |
 /** A 422 lists which field is wrong and why; every other detail is already text. */
 function detailText(detail: unknown): string {
   if (!Array.isArray(detail))
-    return typeof detail === 'string' ? detail.trim().slice(0, 500) : printJson(detail as Printable);
+    return typeof detail === 'string' ? detail.trim().slice(0, 500) : printJson(detail ?? null);
   const issues = detail as { loc?: unknown[]; msg?: string }[];
   return issues.map(({ loc, msg }) => `${loc?.slice(1).join('.') || 'body'}: ${msg}`).join('; ');
 }

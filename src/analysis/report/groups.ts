@@ -171,7 +171,7 @@ function advantagesByRow(facts: FactRows, table: readonly GroupRow[]): Map<numbe
     for (const [i, row] of rows.entries())
       found.set(row, {
         locator: locatorText(facts.place(row)),
-        score: plainValue(scores[row] ?? null) as Printable,
+        score: plainValue(scores[row] ?? null),
         values: values[i] ?? new Map(),
       });
   }

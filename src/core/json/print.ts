@@ -1,7 +1,5 @@
-import type { JsonObject, JsonValue } from './value.ts';
-
-/** Values of our output: JSON, plus keys with undefined values, which are left out. */
-export type Printable = JsonValue | undefined | Printable[] | { [key: string]: Printable };
+/** Values of our output: JSON and records of any type, printed with their own keys; undefined ones are left out. */
+export type Printable = null | boolean | number | bigint | string | undefined | object;
 
 /**
  * Prints a value on one line, or indented by `indent` spaces per level. Bigints keep their digits as JSON numbers; NaN
@@ -18,11 +16,16 @@ export function printJson(root: Printable, indent = 0): string {
   return printAny(root, indent);
 }
 
+/** A list, whose elements may be anything printable. */
+const isList = (value: object): value is readonly Printable[] => Array.isArray(value);
+/** Any other object, by its keys. */
+const isRecord = (value: object): value is Readonly<Record<string, Printable>> => !Array.isArray(value);
+
 /** Whether JSON can express everything in it. */
 function isPlainJson(value: Printable): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  if (Array.isArray(value)) {
+  if (isList(value)) {
     // Lists of numbers are long, and an iterator allocates per element.
     for (let at = 0; at < value.length; at++) {
       const one = value[at];
@@ -30,50 +33,51 @@ function isPlainJson(value: Printable): boolean {
     }
     return true;
   }
-  for (const key in value) if (!isPlainJson(value[key])) return false;
+  if (isRecord(value)) for (const key in value) if (!isPlainJson(value[key])) return false;
   return true;
+}
+
+/** What is left to print of a list (without keys) or a record. */
+interface OpenValue {
+  keys: readonly string[] | null;
+  values: readonly Printable[];
+  next: number;
+}
+
+function openValue(value: object): OpenValue {
+  if (isList(value)) return { keys: null, values: value, next: 0 };
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return { keys: entries.map(([key]) => key), values: entries.map(([, one]) => one), next: 0 };
 }
 
 /** Iterative, because nesting may be deep. */
 function printAny(root: Printable, indent: number): string {
   const out: string[] = [];
-  const open: { value: Printable[] | { [key: string]: Printable }; keys: string[] | null; next: number }[] = [];
+  const open: OpenValue[] = [];
   const newline = () => (indent > 0 ? `\n${' '.repeat(indent * open.length)}` : '');
-  let value: Printable = root;
+  let value = root;
   for (;;) {
     if (typeof value === 'object' && value !== null) {
-      const keys = Array.isArray(value)
-        ? null
-        : Object.keys(value).filter((key) => (value as JsonObject)[key] !== undefined);
-      const length = keys === null ? (value as Printable[]).length : keys.length;
-      if (length === 0) {
-        out.push(keys === null ? '[]' : '{}');
-      } else {
-        out.push(keys === null ? '[' : '{');
-        open.push({ value, keys, next: 0 });
+      const one = openValue(value);
+      if (one.values.length === 0) out.push(one.keys === null ? '[]' : '{}');
+      else {
+        out.push(one.keys === null ? '[' : '{');
+        open.push(one);
       }
-    } else {
-      out.push(scalar(value));
-    }
+    } else out.push(scalar(value));
     // Advance to the next value, closing finished containers.
     for (;;) {
       const top = open.at(-1);
       if (top === undefined) return out.join('');
-      const length = top.keys === null ? (top.value as Printable[]).length : top.keys.length;
-      if (top.next < length) {
+      const { keys, values } = top;
+      if (top.next < values.length) {
         out.push(top.next > 0 ? ',' : '', newline());
-        if (top.keys === null) {
-          value = (top.value as Printable[])[top.next];
-        } else {
-          const key = top.keys[top.next] ?? '';
-          out.push(quoted(key), indent > 0 ? ': ' : ':');
-          value = (top.value as { [key: string]: Printable })[key];
-        }
-        top.next++;
+        if (keys !== null) out.push(quoted(keys[top.next] ?? ''), indent > 0 ? ': ' : ':');
+        value = values[top.next++];
         break;
       }
       open.pop();
-      out.push(newline(), top.keys === null ? ']' : '}');
+      out.push(newline(), keys === null ? ']' : '}');
     }
   }
 }

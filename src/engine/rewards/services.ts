@@ -1,7 +1,7 @@
 import { Limiter } from '../../core/async/limiter.ts';
 import { exchange } from '../../core/http/client.ts';
 import { refusalText } from '../../core/http/status.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
@@ -98,7 +98,7 @@ export function httpReward({ url, timeout = 300, keys }: HttpRewardOptions): Rew
       const { status, headers, text } = await exchange({
         url,
         method: 'POST',
-        body: printJson(sent as Printable),
+        body: printJson(sent),
         timeoutMs: timeout * 1000,
         signal,
       });

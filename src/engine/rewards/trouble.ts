@@ -1,4 +1,4 @@
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 
 /** A state without a verdict: the service is waiting, failed, or gave up. */
@@ -50,9 +50,9 @@ function ownTrouble(part: JsonObject): string | null {
 function saidIn(value: JsonValue | undefined): string | null {
   if (value === true) return 'error true';
   if (typeof value === 'string') return value.trim() === '' ? null : value;
-  if (Array.isArray(value)) return value.length === 0 ? null : (saidIn(value[0]) ?? printJson(value as Printable));
+  if (Array.isArray(value)) return value.length === 0 ? null : (saidIn(value[0]) ?? printJson(value));
   if (!isJsonObject(value ?? null) || Object.keys(value as JsonObject).length === 0) return null;
-  return printJson(value as Printable);
+  return printJson(value);
 }
 
 /** HTTP's codes for a service that did not do its work. */

@@ -1,6 +1,6 @@
 // Turns a request's bytes into an answer's bytes, as FastAPI does (sandboxfusion.md, section 1). Independent of sockets.
 import { JsonError, parsePythonJson } from '../../core/json/parse.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { RequestError } from '../request-error.ts';
 import type { RawAnswer, RawRequest } from './request-thread-protocol.ts';
 import type { Answer, Route } from './route.ts';
@@ -70,7 +70,7 @@ export function failed(error: unknown, log: (line: string) => void): RawAnswer {
 }
 
 function json(status: number, value: unknown, headers: Record<string, string> = {}): RawAnswer {
-  const text = printJson(value as Printable);
+  const text = printJson(value ?? null);
   // Upstream cannot write a lone surrogate, and answers like this.
   const broken = status === 500 ? null : loneSurrogate(text, true);
   if (broken) return json(500, { detail: broken, traceback: [broken] });

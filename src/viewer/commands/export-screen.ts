@@ -211,7 +211,7 @@ function addTexts(against: Contamination, path: string): void {
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
     try {
-      strings(parseJson(line) as Printable, (one) => against.add(one));
+      strings(parseJson(line), (one) => against.add(one));
     } catch {
       against.add(line);
     }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { FileSummary, RolloutFiles } from '../../analysis/files/rollout-files.ts';
 import { blameOf, filesAt, patchOf, rolloutFiles } from '../../analysis/files/rollout-files.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { filesTable } from '../present/files-text.ts';
 import { countOf } from './count.ts';
@@ -60,7 +60,7 @@ async function printRows({ states }: RolloutFiles, turn: number | null): Promise
   for (const { change, file } of states) {
     if (turn !== null && change.turn > turn) continue;
     const lines = change.status === 'partial' ? [...file.lines].map(([line, { text }]) => ({ line, text })) : null;
-    await print(`${printJson({ ...change, known: lines } as unknown as Printable)}\n`);
+    await print(`${printJson({ ...change, known: lines })}\n`);
   }
 }
 

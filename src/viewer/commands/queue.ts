@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { DONE, print, run, say } from './output.ts';
@@ -19,7 +19,7 @@ async function queue(url: string, isJson: boolean): Promise<number> {
   try {
     const status = await shared.status();
     if (isJson) {
-      await print(`${printJson(status as unknown as Printable)}\n`);
+      await print(`${printJson(status)}\n`);
       return DONE;
     }
     const { workers, runs, waiting, active, failed, perMinute, poisoned, aside, refusal } = status;

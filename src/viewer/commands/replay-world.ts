@@ -1,6 +1,6 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { DriftTable } from '../../replay/index.ts';
@@ -96,7 +96,7 @@ const STATUS = {
 async function printOutcome(locator: string, outcome: WorldOutcome | RepeatedOutcome, isJson: boolean): Promise<void> {
   if (!isJson) return void (await print(`${worldOutcomeLines(locator, outcome).join('\n')}\n`));
   const { changed, ...rest } = outcome;
-  await print(`${printJson({ locator, ...rest, changed: worldChanges(changed) } as unknown as Printable)}\n`);
+  await print(`${printJson({ locator, ...rest, changed: worldChanges(changed) })}\n`);
 }
 
 /** @returns whether a call was found */
@@ -124,7 +124,7 @@ async function printBisect(
   if (isJson) {
     const { call, turn, name } = action;
     const found = { locator, call, turn, name, change, before, after, changed };
-    await print(`${printJson(found as unknown as Printable)}\n`);
+    await print(`${printJson(found)}\n`);
     return true;
   }
   const words = { pass: 'made it pass', fail: 'made it fail', change: 'changed its answer' }[change];

@@ -2,7 +2,6 @@ import type { QueuePlace } from '../../cluster/place.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
-import type { Printable } from '../../core/json/print.ts';
 import { printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
@@ -84,9 +83,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     for await (const scored of results) {
       tally.set(scored.status, (tally.get(scored.status) ?? 0) + 1);
       sums.add(scored);
-      await print(
-        flags.json ? `${printJson(scored as unknown as { [key: string]: Printable })}\n` : `${scoreLine(scored)}\n`,
-      );
+      await print(flags.json ? `${printJson(scored)}\n` : `${scoreLine(scored)}\n`);
     }
     isOver = !stop.signal.aborted;
   } finally {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../core/dump/paths.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
+import { printJson } from '../../core/json/print.ts';
 import { scoreText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { recordedImage } from '../../replay/worlds/recorded-image.ts';
@@ -54,7 +54,7 @@ export async function rescoreInWorld(args: readonly string[], flags: RescoreWorl
     if (flags.json) {
       const { score, why, exit, tests, output } = first;
       const told = { locator, recorded, score: isSteady ? score : null, scores, why, exit, tests, flaky, output };
-      await print(`${printJson(told as unknown as Printable)}\n`);
+      await print(`${printJson(told)}\n`);
     } else await print(`${worldScoreLine(locator, recorded, first, scores, flaky)}\n`);
   }
   if (count === 0) say(`${args.join(' ')}: no rollout to judge`);

@@ -23,11 +23,13 @@ export function showAnswer(rollouts: readonly JsonObject[], request: ShowRequest
 
 const LEAST_CHARS = 80;
 
-function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): { [key: string]: Printable } {
+type RolloutAnswer = JsonObject & { turns: JsonObject[] };
+
+function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): RolloutAnswer {
   const turns = rowObjects(rollout.turns);
   const { spans: _spans, turns: _turns, contexts: _contexts, extras, raw, unobserved: _unobserved, ...head } = rollout;
   return {
-    ...(Object.fromEntries(Object.entries(head).map(([key, value]) => [key, shortValue(value)])) as JsonObject),
+    ...Object.fromEntries(Object.entries(head).map(([key, value]) => [key, shortValue(value)])),
     extras: shortValue(extras ?? {}),
     ...(typeof raw === 'string' ? { raw: shortened(raw, chars) } : {}),
     turn_count: turns.length,
@@ -37,35 +39,35 @@ function rolloutAnswer(rollout: JsonObject, { from, to, chars }: ShowRequest): {
   };
 }
 
-function turnAnswer({ index, role, text, trained, reward, tool_calls }: JsonObject, chars: number): Printable {
+function turnAnswer({ index, role, text, trained, reward, tool_calls }: JsonObject, chars: number): JsonObject {
   const calls = rowObjects(tool_calls).map(({ index: call, name, arguments: args, error, result_turn }) => ({
-    index: call,
-    name,
+    index: call ?? null,
+    name: name ?? null,
     arguments: shortened(typeof args === 'string' ? args : JSON.stringify(args ?? null), chars),
     ...(error === null ? {} : { error: shortened(String(error), 200) }),
-    result_turn,
+    result_turn: result_turn ?? null,
   }));
   return {
-    index,
-    role,
-    trained,
-    ...(reward === null ? {} : { reward }),
+    index: index ?? null,
+    role: role ?? null,
+    trained: trained ?? null,
+    ...(reward === null || reward === undefined ? {} : { reward }),
     ...textAnswer(String(text ?? ''), chars),
-    ...(calls.length === 0 ? {} : { tool_calls: calls as Printable[] }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }
 
 /** `text` whole, or `head` and `tail` with the number of characters between them. */
-function textAnswer(text: string, chars: number): { [key: string]: Printable } {
+function textAnswer(text: string, chars: number): JsonObject {
   if (text.length <= chars) return { text };
   const half = Math.max(20, Math.floor(chars / 2));
   return { head: text.slice(0, half), left_out: text.length - 2 * half, tail: text.slice(-half) };
 }
 
 /** The first and the last turns that fit. */
-function withFewerTurns(rollout: { [key: string]: Printable }, room: number): { [key: string]: Printable } {
-  let turns = rollout.turns as Printable[];
-  let told = rollout;
+function withFewerTurns(rollout: RolloutAnswer, room: number): JsonObject {
+  let { turns } = rollout;
+  let told: JsonObject = rollout;
   while (turns.length > 0 && bytesOf(told) > room) {
     const kept = Math.floor((turns.length * 3) / 4);
     const first = Math.ceil(kept / 2);
@@ -80,9 +82,9 @@ function withFewerTurns(rollout: { [key: string]: Printable }, room: number): { 
   // The rest is an abnormally long head.
   const { locator, score, error } = rollout;
   return {
-    locator: shortValue(locator as JsonValue),
-    score,
-    error: shortValue((error ?? null) as JsonValue),
+    locator: shortValue(locator ?? null),
+    score: score ?? null,
+    error: shortValue(error ?? null),
     too_long: true,
   };
 }
@@ -126,16 +128,14 @@ export function listedAnswer(row: JsonObject): Printable {
   return {
     locator: shortened(String(locator), 600),
     ...(error === undefined ? {} : { error: shortValue(error) }),
-    ...(shortValue(
-      Object.fromEntries(
-        Object.entries({ stream, step, score, turns, tool_calls, tool_errors, ended, group }).filter(
-          ([, value]) => value !== undefined && value !== null,
-        ),
-      ) as JsonObject,
-    ) as JsonObject),
+    ...Object.fromEntries(
+      Object.entries({ stream, step, score, turns, tool_calls, tool_errors, ended, group }).flatMap(([key, value]) =>
+        value === undefined || value === null ? [] : [[key, shortValue(value)]],
+      ),
+    ),
     findings: rowObjects(findings)
       .slice(0, 8)
-      .map(({ check, turn, message }) => ({ check, turn, message: shortened(String(message), 160) })) as Printable[],
+      .map(({ check, turn, message }) => ({ check, turn, message: shortened(String(message), 160) })),
     ...(Array.isArray(labels) && labels.length > 0 ? { labels: shortValue(labels) } : {}),
     ...(isJsonObject(extras) ? { extras: scalarsOf(extras) } : {}),
   };
