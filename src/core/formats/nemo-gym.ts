@@ -21,6 +21,7 @@ export const nemoGym: Format = {
     calls: 'items of the type function_call',
     score: 'reward',
     group: '_ng_task_index',
+    contexts: 'lists in response.output: one that repeats the list before it and goes on counts once',
     tokens: 'prompt_token_ids and generation_token_ids of the items, where they are not empty',
   },
   detects: (record) => isJsonObject(record.responses_create_params),
@@ -38,6 +39,7 @@ export const nemoGym: Format = {
         : responseMessages(objectsOf(input), `${at}/input`)),
     ].map(given);
     const nested = nestedHistories(response.output);
+    const repeated = nested === null ? 0 : (response.output as JsonValue[]).length - nested.length;
     const items = nested === null ? objectsOf(response.output) : nested.flatMap(({ items: own }) => own);
     const reply =
       nested === null
@@ -75,6 +77,8 @@ export const nemoGym: Format = {
           ...(usage ? { usage } : {}),
           ...(model ? { model } : {}),
           ...(error ? { error } : {}),
+          // Whoever counts the file's items counts the calls of these more than once.
+          ...(repeated === 0 ? {} : { repeated_histories: repeated }),
           ...(incomplete === null ? {} : { finish_reason: incomplete }),
         },
       },

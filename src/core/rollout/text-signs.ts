@@ -1,6 +1,6 @@
 import { endsInMidSentence, gaveAnswer } from './ended-by-text.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
-import type { Turn, UncheckedRollout } from './rollout.ts';
+import type { ToolCall, Turn, UncheckedRollout } from './rollout.ts';
 import { hasScript, SCRIPTS } from './scripts.ts';
 import { isModels, type TextScan } from './text-scan.ts';
 
@@ -79,6 +79,9 @@ const promptSays = ({ turns, responseTurn }: UncheckedRollout, role: string): bo
 /** A call with which an agent submits its work. */
 const HANDS_IN = /submit|finish|complete|done|final|answer|terminate|stop|exit|transfer/i;
 
+export const handsIn = ({ name, raw }: Pick<ToolCall, 'name' | 'raw'>): boolean =>
+  HANDS_IN.test(name ?? '') || /^\s*submit/.test(raw);
+
 function checkAnswer({ turns, responseTurn, ended, score }: UncheckedRollout, notice: NoticeText): void {
   if (!turns.some((turn, i) => i >= responseTurn && isModels(turn) && turn.text !== '')) return;
   const isPaid = score !== null && score > 0;
@@ -107,8 +110,7 @@ const hasText = ({ text, parts }: Turn): boolean =>
 function handedIn(turns: readonly Turn[], from: number): boolean {
   for (let i = turns.length - 1; i >= from; i--) {
     const { toolCalls } = turns[i]!;
-    if (toolCalls.length > 0)
-      return toolCalls.some(({ name, raw }) => HANDS_IN.test(name ?? '') || /^\s*submit/.test(raw));
+    if (toolCalls.length > 0) return toolCalls.some(handsIn);
   }
   return false;
 }

@@ -197,5 +197,6 @@ describe('lines and lists of histories', () => {
       '1 assistant',
     ]);
     expect([rollout!.responseTurn, rollout!.contexts?.length]).toEqual([1, 2]);
+    expect(rollout!.extras.repeated_histories).toBe(1);
   });
 });
