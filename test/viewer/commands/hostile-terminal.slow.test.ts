@@ -61,6 +61,13 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   groups: [[], ['--csv'], ['--json']],
   matrix: [[], ['--csv']],
   movement: [[], ['--csv']],
+  incidents: [[], ['--csv'], ['--json']],
+  facts: [['--csv'], ['--parquet', `facts${EVIL}.parquet`], ['--csv', '--filter', EVIL]],
+  sql: [
+    ['dump', 'select * from rollouts'],
+    ['dump', `select '${EVIL}' from rollouts`],
+    ['dump', 'select 1', '--python', EVIL],
+  ],
   compare: [['dump', 'plain']],
   triage: [[], ['--json']],
   label: [
@@ -73,6 +80,11 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   files: [['@']],
   set: [[], [EVIL, 'show']],
   export: [['--to', 'out'], []],
+  state: [
+    ['@', '--image', 'host'],
+    ['@', '--image', EVIL, '--yes', '--json'],
+  ],
+  record: [['--model-url', AWAY, '--out', `recorded${EVIL}`, '--', `none${EVIL}`]],
   replay: [['--no-exec'], ['--no-exec', '--json'], ['--tool', `run${EVIL}=python`, '--no-exec']],
   fork: [['@', '--turn', '1', '--model-url', AWAY, '--model', 'm']],
   rescore: [
@@ -130,6 +142,8 @@ const argsOf = (name: string, given: readonly string[]): string[] => {
     'groups',
     'matrix',
     'movement',
+    'incidents',
+    'facts',
     'triage',
     'judge',
     'labels',
