@@ -55,10 +55,10 @@ test('a writer that was killed is told from a slow one, and no row is doubled or
   try {
     const page = () => underWayPage(data.underWay, null);
     const looked = async () => {
+      data.underWay.watch();
       await data.underWay.look();
       return page();
     };
-    page();
     await until(async () => (await looked()).length === RUNNING && page().head![0]!.includes('live'));
     // The messages of each can be read, and each is there once.
     await until(async () => {
