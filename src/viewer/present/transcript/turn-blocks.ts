@@ -10,6 +10,7 @@ import { formatReward } from '../numbers.ts';
 import type { Block, Note, Range } from './block.ts';
 import { callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
+import { isJson, jsonLines } from './json-text.ts';
 import { markdownRanges, stretches } from './markdown.ts';
 import type { Results } from './results.ts';
 import { PAUSE, type PartOrPause, paused } from './section.ts';
@@ -166,8 +167,12 @@ function* proseBlocks(
       : [{ start: 0, end: text.length, isCode: false, code: null }];
   for (const [i, { start, end, isCode, code }] of pieces.entries()) {
     const stretch: Part = { kind: 'text', start: from + start, end: from + end };
-    const told = yield* paused(body(shown, stretch, isCode ? withoutEnd : trimmed));
-    if (told.text === '') continue;
+    const written = yield* paused(body(shown, stretch, isCode ? withoutEnd : trimmed));
+    if (written.text === '') continue;
+    // A mask or a failure is shown at its place in the text as it was written.
+    const isData =
+      turn.role === 'tool' && written.ranges.length === 0 && findings.all.length === 0 && isJson(written.text);
+    const told = isData ? { ...written, text: jsonLines(written.text) ?? written.text } : written;
     // A mask within the text is shown as ranges, which matter more than bold type.
     const isMarkdown = isWritten && !isCode && shown.mask === undefined;
     const ranges = isMarkdown ? besideHeat(markdownRanges(told.text), told.ranges) : told.ranges;
@@ -181,7 +186,8 @@ function* proseBlocks(
       trained: told.trained,
       ...(ranges.length > 0 && { ranges }),
       ...(code !== null && { code }),
-      ...(isCode ? {} : { isProse: true as const }),
+      ...(isData && { code: 'json' as const }),
+      ...(isCode || isData ? {} : { isProse: true as const }),
     });
   }
 }
