@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { sanitise } from '../../core/text/sanitise.ts';
 import type { DoctorCheck } from '../../sandbox/server/checks.ts';
 import { HERE } from './doctor-checks.ts';
+import { NEIGHBOURS } from './doctor-neighbours.ts';
 import { endOnClosedPipe, print } from './output.ts';
 
 interface Options {
@@ -39,7 +40,7 @@ async function examine({ toolchain, json = false }: Options): Promise<void> {
   endOnClosedPipe();
   const { sandboxChecks } = await import('../../sandbox/server/checks.ts');
   const { checks, close } = sandboxChecks({ toolchains: toolchain });
-  const all = [...HERE, ...checks];
+  const all = [...HERE, ...NEIGHBOURS, ...checks];
   const width = Math.max(...all.map(({ name }) => name.length));
   let bad = false;
   try {

@@ -1,5 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { chmodSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
 import { sandboxChecks } from '../../../src/sandbox/server/checks.ts';
+import { askMcp, askRedis, NEIGHBOURS } from '../../../src/viewer/commands/doctor-neighbours.ts';
+import { bin, directoryWith } from '../../program.ts';
 
 describe('doctor', () => {
   test('each check has a proof and a remedy; a broken one says what is wrong', { timeout: 60_000 }, async () => {
@@ -68,4 +73,56 @@ test('terminal, limits, caches and settings are looked at, each with what to do'
   expect(await said('colours')).toContain('NO_COLOR');
   if (before === undefined) delete process.env.NO_COLOR;
   else process.env.NO_COLOR = before;
+});
+
+/** An executable of this name that runs this script in sh. */
+function folderWith(name: string, script: string): string {
+  const folder = directoryWith({ [name]: `#!/bin/sh\n${script}\n` });
+  chmodSync(join(folder, name), 0o755);
+  return folder;
+}
+
+describe('programs around it', () => {
+  const { PATH } = process.env;
+  afterEach(() => {
+    process.env.PATH = PATH;
+  });
+  const proof = (name: string) => NEIGHBOURS.find((check) => check.name === name)!.prove();
+
+  test('an engine that does not answer is none, with its own words', async () => {
+    process.env.PATH = folderWith('docker', '[ "$1" = --version ] && echo 27 && exit\necho cannot connect >&2; exit 1');
+    await expect(proof('docker')).rejects.toThrow(/^cannot connect$/);
+    process.env.PATH = folderWith('docker', 'echo 27');
+    expect(await proof('docker')).toBe('27');
+    await expect(proof('podman')).rejects.toThrow('podman is not installed');
+  });
+
+  test('rclone names its remotes; what it says beside is none', async () => {
+    process.env.PATH = folderWith('rclone', '[ "$1" = version ] && echo rclone v1.60\necho no config >&2');
+    expect(await proof('rclone')).toBe('rclone v1.60, no remotes: rclone config');
+  });
+
+  test('the Python on PATH has the plugin of the wheel, or not', async () => {
+    process.env.PATH = folderWith('python3', 'printf "rollout-viewer 0.3.0, verl 0.9\\nTrue\\n"');
+    expect(await proof('trainers')).toBe('python3 has rollout-viewer 0.3.0, verl 0.9; verl loads the recorder');
+    process.env.PATH = folderWith('python3', 'printf "\\nFalse\\n"');
+    await expect(proof('trainers')).rejects.toThrow('python3 has no trainer, and no rollout-viewer');
+  });
+
+  test('a Redis is one that answers as one', async () => {
+    const answers = ['$9\r\nredis_version:7.2.0\r\n', '-NOAUTH Authentication required.\r\n', 'HTTP/1.1 400\r\n\r\n'];
+    const server = createServer((socket) => socket.resume().end(answers.shift() ?? ''));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await askRedis(port)).toBe(`7.2.0 at 127.0.0.1:${port}`);
+    expect(await askRedis(port)).toContain('it asks for a password');
+    await expect(askRedis(port)).rejects.toThrow('is no Redis');
+    await new Promise((resolve) => server.close(resolve));
+    await expect(askRedis(port)).rejects.toThrow(`none at 127.0.0.1:${port}`);
+  });
+
+  test('the MCP server answers', async () => {
+    expect(await askMcp([bin])).toMatch(/^\d+ tools/);
+    await expect(askMcp(['-e', '0'])).rejects.toThrow('the server ended before it answered');
+  });
 });
