@@ -34,6 +34,8 @@ export interface FactRows {
   has(row: number, check: Check): boolean;
   /** Whether the check had its input; for a bad record only `bad_record` had. */
   isObserved(row: number, check: Check): boolean;
+  /** Rows with the same findings and the same checks observed have the same number, and `first` one of them. */
+  findingSets(): { of: Uint32Array; first: readonly number[] };
   /** The place of the row's record. */
   place(row: number): { file: DumpFile; record: number };
   /** A fact as the number that it is kept as: the place of a word among its words. */
@@ -140,6 +142,27 @@ class TableRows implements FactRows {
   isObserved(row: number, check: Check): boolean {
     const { found, observed } = this.#checks();
     return namesCheck(found[row]!, observed[row]!, check);
+  }
+
+  findingSets(): { of: Uint32Array; first: number[] } {
+    const { found, observed } = this.#checks();
+    const of = new Uint32Array(this.length);
+    const first: number[] = [];
+    const known = new Map<number, Map<number, number>>();
+    for (let row = 0; row < of.length; row++) {
+      let sets = known.get(found[row]!);
+      if (sets === undefined) {
+        sets = new Map();
+        known.set(found[row]!, sets);
+      }
+      let set = sets.get(observed[row]!);
+      if (set === undefined) {
+        set = first.push(row) - 1;
+        sets.set(observed[row]!, set);
+      }
+      of[row] = set;
+    }
+    return { of, first };
   }
 
   place(row: number): { file: DumpFile; record: number } {

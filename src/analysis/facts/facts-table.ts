@@ -11,54 +11,81 @@ export interface FactColumn {
   /** A word: the dots of a fact's name are underscores here. */
   name: string;
   type: 'DOUBLE' | 'INT32' | 'STRING' | 'BOOLEAN';
-  /** null where it is unknown. */
-  at(row: number): FactCell;
+  /** The cells of the rows from `from` up to `to`; null where it is unknown. */
+  cells(from: number, to: number): FactCell[] | Float64Array;
 }
 
 /** One row a rollout: its place, its scores, every fact, measure and finding, and the values of the record's other keys. */
 export function factColumns(facts: FactRows, runOf: (path: string) => string): FactColumn[] {
   const { groups, prompts } = facts;
   return [
-    { name: 'run', type: 'STRING', at: (row) => runOf(facts.place(row).file.path) },
-    { name: 'locator', type: 'STRING', at: (row) => locatorIn(facts, row) },
-    { name: 'stream', type: 'STRING', at: (row) => facts.place(row).file.stream },
+    ofEach('run', 'STRING', (row) => runOf(facts.place(row).file.path)),
+    ofEach('locator', 'STRING', (row) => locatorIn(facts, row)),
+    ofEach('stream', 'STRING', (row) => facts.place(row).file.stream),
     numbers(facts, 'step'),
-    { name: 'score', type: 'DOUBLE', at: (row) => scoreIn(facts, row) },
-    { name: 'group_id', type: 'INT32', at: (row) => numberOrNull(groups[row]) },
-    { name: 'prompt_id', type: 'INT32', at: (row) => numberOrNull(prompts[row]) },
+    ofEach('score', 'DOUBLE', (row) => scoreIn(facts, row)),
+    ofEach('group_id', 'INT32', (row) => numberOrNull(groups[row])),
+    ofEach('prompt_id', 'INT32', (row) => numberOrNull(prompts[row])),
     ...GROUP_MEASURES.map((name) => numbers(facts, name)),
     ...FACTS.map((fact): FactColumn => {
       if (fact.words === undefined && fact.isSignature === undefined) return numbers(facts, fact.name);
       const column = facts.factNumbers(fact.name);
-      return { name: wordOf(fact.name), type: 'STRING', at: (row) => wordAt(fact, column[row]) };
+      const words = new Map<number, FactCell>([[Number.NaN, null]]);
+      return ofEach(wordOf(fact.name), 'STRING', (row) => {
+        const value = column[row] ?? Number.NaN;
+        let word = words.get(value);
+        if (word === undefined) {
+          word = factValue(fact, value);
+          words.set(value, word);
+        }
+        return word;
+      });
     }),
-    ...CHECKS.map(
-      (check): FactColumn => ({
-        name: `finding_${check}`,
-        type: 'BOOLEAN',
-        at: (row) => facts.has(row, check) || (facts.isObserved(row, check) ? false : null),
-      }),
-    ),
+    ...findingColumns(facts),
     ...extraColumns(facts),
   ];
 }
 
 const wordOf = (name: string): string => name.replaceAll('.', '_');
 
+const ofEach = (name: string, type: FactColumn['type'], at: (row: number) => FactCell): FactColumn => ({
+  name,
+  type,
+  cells: (from, to) => {
+    const cells = new Array<FactCell>(to - from);
+    for (let row = from; row < to; row++) cells[row - from] = at(row);
+    return cells;
+  },
+});
+
 function numbers(facts: FactRows, name: string): FactColumn {
   const column = facts.numbers(name);
   return {
     name: wordOf(name),
     type: 'DOUBLE',
-    at: (row) => {
-      const value = column[row];
-      return value === undefined || Number.isNaN(value) ? null : value;
+    cells: (from, to) => {
+      const values = column.subarray(from, to);
+      return values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values;
     },
   };
 }
 
-const wordAt = (fact: (typeof FACTS)[number], value: number | undefined): FactCell =>
-  value === undefined || Number.isNaN(value) ? null : factValue(fact, value);
+/** Few sets of findings occur in a dump, so each check is asked once a set. */
+function findingColumns(facts: FactRows): FactColumn[] {
+  const { of, first } = facts.findingSets();
+  return CHECKS.map((check) => {
+    const bySet = first.map((row) => facts.has(row, check) || (facts.isObserved(row, check) ? false : null));
+    return {
+      name: `finding_${check}`,
+      type: 'BOOLEAN',
+      cells: (from, to) => {
+        const cells = new Array<FactCell>(to - from);
+        for (let row = from; row < to; row++) cells[row - from] = bySet[of[row]!]!;
+        return cells;
+      },
+    };
+  });
+}
 
 function locatorIn(facts: FactRows, row: number): string {
   const { file, record } = facts.place(row);
@@ -82,16 +109,10 @@ function extraColumns(facts: FactRows): FactColumn[] {
     const column = `extras_${wordOf(name)}`;
     if (known.length === 0) return [];
     if (known.every((cell) => typeof cell === 'boolean'))
-      return [
-        {
-          name: column,
-          type: 'BOOLEAN',
-          at: (row) => (cells[row] === true ? true : cells[row] === false ? false : null),
-        },
-      ];
+      return [ofEach(column, 'BOOLEAN', (row) => (cells[row] === true ? true : cells[row] === false ? false : null))];
     if (known.every((cell) => typeof cell === 'number' || typeof cell === 'boolean'))
-      return [{ name: column, type: 'DOUBLE', at: (row) => numberIn(cells[row]) }];
-    return [{ name: column, type: 'STRING', at: (row) => cellText(cells[row]) }];
+      return [ofEach(column, 'DOUBLE', (row) => numberIn(cells[row]))];
+    return [ofEach(column, 'STRING', (row) => cellText(cells[row]))];
   });
 }
 

@@ -68,15 +68,15 @@ function tableOf(facts: FactRows, paths: readonly string[]): FactColumn[] {
   });
 }
 
-const PRINTED_AT_ONCE = 1 << 16;
+const ROWS_AT_ONCE = 1000;
 
 async function printColumns(columns: readonly FactColumn[], rows: number): Promise<void> {
-  let text = `${csvCells(columns.map(({ name }) => name))}\n`;
-  for (let row = 0; row < rows; row++) {
-    text += `${csvCells(columns.map((column) => column.at(row)))}\n`;
-    if (text.length < PRINTED_AT_ONCE) continue;
+  await print(`${csvCells(columns.map(({ name }) => name))}\n`);
+  for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
+    const to = Math.min(rows, from + ROWS_AT_ONCE);
+    const cells = columns.map((column) => column.cells(from, to));
+    let text = '';
+    for (let row = 0; row < to - from; row++) text += `${csvCells(cells.map((column) => column[row]))}\n`;
     await print(text);
-    text = '';
   }
-  await print(text);
 }
