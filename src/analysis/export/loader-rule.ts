@@ -6,10 +6,12 @@ export interface LoaderRule {
    */
   renders: 'whole' | 'each' | 'prefixes' | 'prompt';
   /**
-   * generation: inside `{% generation %}`; messages: the model's messages without their headers; headers: with them;
-   * completion: all behind the prompt; null: not compared.
+   * generation: inside `{% generation %}`; flagged: there, in the replies that the row marks as trained; messages: the
+   * model's messages without their headers; headers: with them; completion: all behind the prompt; null: not compared.
    */
-  trains: 'generation' | 'messages' | 'headers' | 'completion' | null;
+  trains: 'generation' | 'flagged' | 'messages' | 'headers' | 'completion' | null;
   /** Every message goes out as its exact text. */
   isText?: true;
+  /** It parses the arguments of calls, and the template prints their value. */
+  parsesCalls?: true;
 }

@@ -1,10 +1,13 @@
+import { parseJson } from '../../core/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { TokenText } from '../../core/rollout/token-table.ts';
+import { argumentsText } from './arguments-text.ts';
 import type { ExportConversation } from './conversation.ts';
 import type { ExportRow } from './format.ts';
 import type { LoaderRule } from './loader-rule.ts';
 import type { LoaderTemplate } from './loader-template.ts';
-import { exportMessages } from './openai-messages.ts';
+import type { ExportMessage } from './message.ts';
+import { exportMessages, isTrainedReply } from './openai-messages.ts';
 
 export interface LoadedTokens {
   ids: number[];
@@ -30,14 +33,15 @@ export class LoaderTokens {
   /** Without generation blocks TRL takes a template of its own, or stops. */
   get knowsMask(): boolean {
     const { trains } = this.rule;
-    return trains !== null && (trains !== 'generation' || this.#template.hasGeneration);
+    return trains !== null && (this.#template.hasGeneration || (trains !== 'generation' && trains !== 'flagged'));
   }
 
   /** @throws if the template or the loader refuses the conversation */
   load(conversation: ExportConversation): LoadedTokens {
     const { messages, response, tools } = conversation;
-    const { isText, renders } = this.rule;
-    const rows = exportMessages(isText ? { isRecorded: false } : conversation, messages);
+    const { isText, renders, parsesCalls } = this.rule;
+    const given = parsesCalls ? messages.map(withParsedCalls) : messages;
+    const rows = exportMessages(isText ? { isRecorded: false } : conversation, given);
     const listed = isText && conversation.isTextWhole ? null : tools;
     switch (renders) {
       case 'prompt':
@@ -47,7 +51,7 @@ export class LoaderTokens {
       case 'prefixes':
         return this.#prefixes(rows, listed);
       case 'whole':
-        return this.#whole(rows, listed, response);
+        return this.#whole(rows, listed, conversation);
     }
   }
 
@@ -61,15 +65,18 @@ export class LoaderTokens {
     return this.#ends;
   }
 
-  #whole(rows: readonly ExportRow[], tools: JsonValue[] | null, response: number): LoadedTokens {
+  #whole(rows: readonly ExportRow[], tools: JsonValue[] | null, conversation: ExportConversation): LoadedTokens {
     const { text, generated } = this.#render(rows, tools, false);
     const ids = this.#tokenizer.ids(text);
     const mask = ids.map(() => 0);
-    if (this.rule.trains === 'generation') {
+    const { trains } = this.rule;
+    if (trains === 'generation' || trains === 'flagged') {
       const place = this.#places(text, ids);
-      for (const { start, end } of generated) if (end > start) mask.fill(1, place(start), place(end - 1) + 1);
-    } else if (this.rule.trains === 'completion') {
-      mask.fill(1, this.#ids(rows.slice(0, response), tools, true).length);
+      const isTrained = trains === 'generation' ? null : flagsOf(conversation, generated.length);
+      for (const [at, { start, end }] of generated.entries())
+        if (end > start && isTrained?.[at] !== false) mask.fill(1, place(start), place(end - 1) + 1);
+    } else if (trains === 'completion') {
+      mask.fill(1, this.#ids(rows.slice(0, conversation.response), tools, true).length);
     }
     return { ids, mask, messages: [] };
   }
@@ -148,6 +155,20 @@ export class LoaderTokens {
     };
   }
 }
+
+/** Which replies are trained; null if the template does not write one block for each. */
+function flagsOf(conversation: ExportConversation, blocks: number): boolean[] | null {
+  const flags = conversation.messages.flatMap(({ role }, at) =>
+    role === 'assistant' ? [isTrainedReply(conversation, at)] : [],
+  );
+  return flags.length === blocks ? flags : null;
+}
+
+/** @throws for arguments that are not JSON, at which such a loader stops */
+const withParsedCalls = (message: ExportMessage): ExportMessage => ({
+  ...message,
+  calls: message.calls.map((call) => ({ ...call, arguments: argumentsText(parseJson(call.arguments)) })),
+});
 
 /** Adds a message's tokens; those from `trainedFrom` on are trained. */
 function append(loaded: LoadedTokens, message: number, ids: readonly number[], trainedFrom: number): void {

@@ -40,6 +40,12 @@ export const exportMessages = (
     isRecorded || message.isApart ? structuredMessage(message, { reasoning: true }) : plainMessage(message),
   );
 
+/** For rows that mark which messages are trained. */
+export const isTrainedReply = (
+  { messages, response }: Pick<ExportConversation, 'messages' | 'response'>,
+  at: number,
+): boolean => messages[at]?.role === 'assistant' && at >= response && messages[at].trained !== false;
+
 /**
  * The schemas as one JSON string: in a column of objects every tool would get the parameters of all others as null. Every
  * row has the key, because `Dataset.from_list` drops keys that the first row lacks.

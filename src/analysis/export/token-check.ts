@@ -101,7 +101,7 @@ export class TokenCheck {
   /** The line break behind an end token and the header before a reply: each loader is known to train them or not. */
   #isOfTemplate(loader: LoaderTokens, { ids, messages }: LoadedTokens, at: number, lastTrained: number): boolean {
     const { trains } = loader.rule;
-    if (trains === 'generation') return false;
+    if (trains === 'generation' || trains === 'flagged') return false;
     const isBlank =
       this.#tokenizer
         .pieces(ids.slice(at, at + 1))

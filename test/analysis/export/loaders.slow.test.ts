@@ -6,8 +6,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { directoryWith, execute, jsonLines, rolloutViewer, root } from '../../program.ts';
 import { truthData } from '../../support/shared-data.ts';
 
-/** TRAINERS_PYTHON names a Python with trl, transformers, torch and pandas; VERL_SOURCE and SLIME_SOURCE checkouts. */
+/** TRAINERS_PYTHON names a Python with trl, transformers, torch, pandas and pillow; the others checkouts. */
 const { TRAINERS_PYTHON: python = 'python3', VERL_SOURCE: verl = '', SLIME_SOURCE: slime = '' } = process.env;
+const { NEMO_RL_SOURCE: nemo = '', AXOLOTL_SOURCE: axolotl = '' } = process.env;
 const given = join(truthData, 'exports/tok');
 const has = (modules: string): boolean => spawnSync(python, ['-c', `import ${modules}`]).status === 0;
 const isThere = existsSync(given) && has('trl, transformers, torch, datasets, pandas');
@@ -18,6 +19,8 @@ const COUNT = 1000;
 
 interface Line {
   id: number;
+  input: string;
+  output: string;
   prompt_ids: number[];
   response_ids: number[];
   response_mask: number[];
@@ -42,8 +45,11 @@ const printed = (text: string): Loaded[] =>
     .filter((line) => line.startsWith('{"id"'))
     .map((line) => JSON.parse(line) as Loaded);
 
-/** Rows that differ from the dump. @param tail the line break behind an end token is trained too */
-function differing(lines: ReadonlyMap<number, Line>, loaded: readonly Loaded[], tail: boolean): number[] {
+/** What a loader trains beside the recorded tokens: the line break behind an end token, the header before a reply. */
+type Extras = 'nothing' | 'tail' | 'header and tail';
+
+/** Rows that differ from the dump. */
+function differing(lines: ReadonlyMap<number, Line>, loaded: readonly Loaded[], extras: Extras): number[] {
   const wrong: number[] = [];
   for (const { id, ids, mask } of loaded) {
     const line = lines.get(id);
@@ -52,8 +58,11 @@ function differing(lines: ReadonlyMap<number, Line>, loaded: readonly Loaded[], 
     const trained = [...line.prompt_ids.map(() => 0), ...line.response_mask];
     const end = recorded.at(-1);
     const expected = ids.map((_, at) =>
-      trained[at] === 1 || (tail && trained[at - 1] === 1 && ids[at - 1] === end) ? 1 : 0,
+      trained[at] === 1 || (extras !== 'nothing' && trained[at - 1] === 1 && ids[at - 1] === end) ? 1 : 0,
     );
+    if (extras === 'header and tail')
+      for (const at of trained.keys())
+        if (trained[at] === 1 && trained[at - 1] === 0) expected.fill(1, ids.lastIndexOf(recorded[0] ?? -1, at), at);
     const isEqual =
       ids.length <= recorded.length + 1 &&
       recorded.every((token, at) => token === ids[at]) &&
@@ -96,7 +105,7 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
     test('TRL trains the recorded tokens of all that is exported', async () => {
       const loaded = printed(await run('load_trl.py', [folder, await exported('trl')]));
       expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
-      expect(differing(lines, loaded, false)).toEqual([]);
+      expect(differing(lines, loaded, 'nothing')).toEqual([]);
     }, 600_000);
 
     test.skipIf(verl === '')(
@@ -104,7 +113,29 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
       async () => {
         const loaded = printed(await run('load_verl.py', [verl, folder, await exported('verl')]));
         expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
-        expect(differing(lines, loaded, true)).toEqual([]);
+        expect(differing(lines, loaded, 'tail')).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(nemo === '')(
+      `NeMo-RL does${nemo === '' ? ' (skipped: NEMO_RL_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_nemo.py', [nemo, folder, await exported('nemo-rl')]));
+        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+        expect(differing(lines, loaded, 'header and tail')).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(axolotl === '')(
+      `Axolotl does, but for the first token of a reply that begins with "["${axolotl === '' ? ' (skipped: AXOLOTL_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_axolotl.py', [axolotl, folder, await exported('axolotl')]));
+        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+        const beginsSo = (id: number): boolean =>
+          /assistant\n\[/.test(`${lines.get(id)?.input}${lines.get(id)?.output}`);
+        expect(differing(lines, loaded, 'nothing').filter((id) => !beginsSo(id))).toEqual([]);
       },
       600_000,
     );
@@ -114,7 +145,7 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
       async () => {
         const loaded = printed(await run('load_slime.py', [slime, await exported('slime')]));
         expect(loaded.length).toBe(COUNT);
-        expect(differing(lines, loaded, false)).toEqual([]);
+        expect(differing(lines, loaded, 'nothing')).toEqual([]);
       },
       600_000,
     );

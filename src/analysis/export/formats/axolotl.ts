@@ -1,5 +1,5 @@
 import type { RolloutFormat } from '../format.ts';
-import { exportMessages, toolsText } from '../openai-messages.ts';
+import { exportMessages, isTrainedReply, toolsText } from '../openai-messages.ts';
 
 /** Axolotl's chat_template type (067b021c8): it parses the arguments of calls and stops at broken ones; `train` masks a message. */
 export const toAxolotl: RolloutFormat = {
@@ -8,11 +8,12 @@ export const toAxolotl: RolloutFormat = {
   takes: 'rollouts',
   file: 'jsonl',
   limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'broken_calls'],
-  tokens: { renders: 'whole', trains: null },
+  tokens: { renders: 'whole', trains: 'flagged', parsesCalls: true },
   row: (one) => ({
+    id: one.id,
     messages: exportMessages(one, one.messages).map((message, at) => ({
       ...message,
-      train: message.role === 'assistant' && at >= one.response && one.messages[at]?.trained !== false,
+      train: isTrainedReply(one, at),
     })),
     ...toolsText(one),
   }),

@@ -1,5 +1,12 @@
 import type { RolloutFormat } from '../format.ts';
-import { exportMessages, toolsText } from '../openai-messages.ts';
+import type { ExportMessage } from '../message.ts';
+import { exportMessages, isTrainedReply, toolsText } from '../openai-messages.ts';
+
+/** Its loader drops every other key of a message, and its templates read reasoning from the text (swift/dataset/preprocessor/core.py). */
+const withReasoning = (message: ExportMessage): ExportMessage =>
+  message.reasoning === null
+    ? message
+    : { ...message, content: `<think>\n${message.reasoning}\n</think>\n\n${message.content}`, reasoning: null };
 
 /** ms-swift (3602360a5): `loss` on a message says whether it is trained. */
 export const toMsSwift: RolloutFormat = {
@@ -7,13 +14,11 @@ export const toMsSwift: RolloutFormat = {
   about: "ms-swift: trains the model's turns whose `loss` is true",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'broken_calls'],
   tokens: null,
   row: (one) => ({
-    messages: exportMessages(one, one.messages).map((message, at) =>
-      message.role !== 'assistant'
-        ? message
-        : { ...message, loss: at >= one.response && one.messages[at]?.trained !== false },
+    messages: exportMessages(one, one.messages.map(withReasoning)).map((message, at) =>
+      message.role !== 'assistant' ? message : { ...message, loss: isTrainedReply(one, at) },
     ),
     ...toolsText(one),
   }),

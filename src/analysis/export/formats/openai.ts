@@ -1,7 +1,7 @@
 import type { ExportConversation } from '../conversation.ts';
 import type { ExportRow, PairFormat, RolloutFormat } from '../format.ts';
 import type { ExportMessage } from '../message.ts';
-import { structuredMessage } from '../openai-messages.ts';
+import { isTrainedReply, structuredMessage } from '../openai-messages.ts';
 
 const message = (one: ExportMessage): ExportRow => structuredMessage(one, { reasoning: false });
 
@@ -23,9 +23,7 @@ export const toOpenai: RolloutFormat = {
   tokens: null,
   row: (one) => ({
     messages: one.messages.map((turn, at) =>
-      turn.role !== 'assistant'
-        ? message(turn)
-        : { ...message(turn), weight: at >= one.response && turn.trained !== false ? 1 : 0 },
+      turn.role !== 'assistant' ? message(turn) : { ...message(turn), weight: isTrainedReply(one, at) ? 1 : 0 },
     ),
     ...toolKeys(one),
   }),
