@@ -55,6 +55,8 @@ function hiddenIn(directory: string, names: ReadonlySet<string>): (name: string)
   if (names.has('base_state.json')) hide('events');
   // A session of Strands is represented by its head; messages lie one a file below it.
   if (names.has('session.json') && (names.has('agents') || names.has('multi_agents'))) hide('agents', 'multi_agents');
+  // Weights & Biases links the newest run under a name that the next one takes over.
+  if ([...names].some((name) => /^(?:offline-)?run-\d{8}_/.test(name))) hide('latest-run');
   // slime and miles.
   if (names.has('rollout_data')) hide('train_data', 'trajectory', 'dashboard_columns');
   // A trial of Harbor is represented by its result; the rest of the folder belongs to it.

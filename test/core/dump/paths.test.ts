@@ -81,6 +81,14 @@ describe('a directory', () => {
     ]);
   });
 
+  test('of Weights & Biases names a run by its own name, and shows its tables', () => {
+    const run = 'offline-run-20261124_100000-ab12cd34';
+    const table = 'files/media/table/rollouts_1_01.table.json';
+    const root = folder({ [`wandb/${run}/${table}`]: 'x', [`wandb/${run}/run-ab12cd34.wandb`]: 'x' });
+    symlinkSync(run, join(root, 'wandb/latest-run'));
+    expect(names(root)).toEqual([`wandb/${run}/${table}`]);
+  });
+
   test('that leads back into itself ends, and a file that is named twice is one', () => {
     const root = folder({ '1.jsonl': 'x' });
     symlinkSync(root, join(root, 'again'));
