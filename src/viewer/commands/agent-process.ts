@@ -21,6 +21,14 @@ export const agentEnvironment = (address: string): Record<string, string> => ({
 
 /** SDKs refuse to begin without a key; nobody checks this one. */
 const PLACEHOLDER_KEYS = { OPENAI_API_KEY: 'recorded', ANTHROPIC_API_KEY: 'recorded' };
+const KEYS = Object.keys(PLACEHOLDER_KEYS);
+
+/** All that an agent needs in an environment that has nothing of this one's. */
+export const agentVariables = (address: string): Record<string, string> => ({
+  ...PLACEHOLDER_KEYS,
+  ...Object.fromEntries(KEYS.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
+  ...agentEnvironment(address),
+});
 
 /** @param needsKeys no model server will ask for a key @param seconds it may take */
 export function startAgent(

@@ -15,14 +15,18 @@ import { RecordFile } from '../../engine/record/record-file.ts';
 import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
 import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
 import { type EventSink, RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
+import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
 import { sideBySide } from '../present/side-by-side.ts';
 import { startAgent } from './agent-process.ts';
+import { startInWorld } from './agent-world.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
+import type { WorldFlags } from './world-flags.ts';
+import { WorldImages, worldFor } from './world-options.ts';
 
 /** An agent that runs against a record. */
 interface AgentRun {
@@ -34,6 +38,8 @@ interface AgentRun {
   liveFrom: { turn: number; modelUrl: string } | null;
   open: (name: string) => EventSink;
   seconds?: number;
+  /** Where the agent runs; null: on this machine. */
+  world: WorldOptions | null;
 }
 
 interface AgentOutcome {
@@ -48,7 +54,16 @@ interface AgentOutcome {
 const NOWHERE: EventSink = { append: () => {}, close: () => {} };
 
 /** Starts the agent; its requests are answered from the record as long as they are the recorded ones. @throws UsageError */
-async function runAgent({ rollout, command, rules, edited, liveFrom, open, seconds }: AgentRun): Promise<AgentOutcome> {
+async function runAgent({
+  rollout,
+  command,
+  rules,
+  edited,
+  liveFrom,
+  open,
+  seconds,
+  world,
+}: AgentRun): Promise<AgentOutcome> {
   const replies = new RecordedReplies(rollout, rules, edited);
   let difference: RequestDifference | null = null;
   let isLive = false;
@@ -78,12 +93,16 @@ async function runAgent({ rollout, command, rules, edited, liveFrom, open, secon
   const address = await proxy.listen('127.0.0.1', 0);
   try {
     const first = rollout.turns.find(({ role, context = 0 }) => role === 'user' && context === 0);
-    const agent = startAgent(['sh', '-c', command], address, {
-      environment: { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' },
-      needsKeys: liveFrom === null,
-      isQuiet: true,
-      ...(seconds === undefined ? {} : { seconds }),
-    });
+    const environment = { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' };
+    const agent =
+      world === null
+        ? startAgent(['sh', '-c', command], address, {
+            environment,
+            needsKeys: liveFrom === null,
+            isQuiet: true,
+            ...(seconds === undefined ? {} : { seconds }),
+          })
+        : startInWorld(world, command, address, environment);
     stop = agent.stop;
     const status = await agent.status;
     return { difference, turns: replies.turns, asked: new Set(replies.asked), isLive, status };
@@ -153,6 +172,7 @@ async function verdictOf(
     command: flags.agent,
     rules,
     liveFrom: null,
+    world: null,
     open: () => NOWHERE,
     ...(flags.timeout === undefined ? {} : { seconds: flags.timeout }),
   });
@@ -228,8 +248,9 @@ function writeJunit(path: string, verdicts: readonly Verdict[]): void {
   }
 }
 
-export interface AgentForkFlags extends ReadingFlags {
+export interface AgentForkFlags extends ReadingFlags, Omit<WorldFlags, 'tool'> {
   agent?: string;
+  tool: Record<string, string>;
   turn?: number;
   modelUrl: string;
   n: number;
@@ -259,6 +280,7 @@ export async function forkAgent(
       throw new UsageError(`${locator}#t${turn}: --agent goes on from a turn of the assistant, and this is none`);
     const folder = flags.out ?? (journal.directory === null ? null : join(journal.directory, 'agent-branches'));
     if (folder === null) throw new UsageError('--out: name a folder for the branches; there is no journal here');
+    const world = flags.image === undefined ? null : await agentWorld(row, rollout, flags);
     const edit = editedText(rollout, turn);
     const edited = edit === null ? undefined : new Map([[turn, edit]]);
     let parted = 0;
@@ -271,6 +293,7 @@ export async function forkAgent(
         command: flags.agent,
         rules: historyRules(undefined),
         liveFrom: { turn, modelUrl: flags.modelUrl },
+        world,
         open: () => file,
         ...(edited === undefined ? {} : { edited }),
       });
@@ -301,4 +324,15 @@ export async function forkAgent(
     journal.close();
     dump.close();
   }
+}
+
+/** The world that an agent runs in. @throws UsageError */
+async function agentWorld(row: DumpRecord, rollout: Rollout, flags: AgentForkFlags): Promise<WorldOptions> {
+  if (flags.network !== true)
+    throw new UsageError(
+      '--image with --agent needs --network: the agent asks the recorder, which listens on this machine',
+    );
+  const options = worldFor(row, rollout, await new WorldImages(flags).of(row), flags);
+  say(`the agent runs in ${options.image.name}, from ${options.plan.workdir.path}, each branch in a copy of its own`);
+  return options;
 }

@@ -52,6 +52,8 @@ const PATIENCE = 5;
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
   if (flags.agent !== undefined) {
     if (flags.eachTurn) throw new UsageError('--each-turn does not go with --agent: name a turn');
+    const [ignored] = engineOnly(flags);
+    if (ignored !== undefined) throw new UsageError(`${ignored} does not go with --agent: the agent decides it`);
     const { edit, agent } = flags;
     const { forkAgent } = await import('./agent-run.ts');
     return forkAgent(text, { ...flags, agent }, (rollout, at) =>
@@ -150,6 +152,14 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     dump.close();
   }
 }
+
+/** The flags given that are settings of the engine's own branches. */
+const engineOnly = (flags: ForkFlags): string[] => [
+  ...['reward', 'tools', 'tokenizer'].flatMap((name) => (flags[name] === undefined ? [] : [`--${name}`])),
+  ...(flags.toolFormat === undefined ? [] : ['--tool-format']),
+  ...(flags.api === 'chat' ? [] : ['--api']),
+  ...Object.keys(settingTexts(flags, FORK_SETTINGS)).map((key) => `--${key.replaceAll('_', '-')}`),
+];
 
 /** The tools of the rollout's container, in the state before a turn. The calls before it are run, and compared. */
 async function worldOfTurn(

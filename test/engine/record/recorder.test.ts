@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, request, type Server } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -171,6 +171,34 @@ describe('what the client gets', () => {
       status,
       problem: '{"error": {"message": "no"}}',
     });
+  });
+
+  test('and an answer packed as zstd is recorded unpacked', async () => {
+    // {"id":"z","object":"chat.completion","choices":[…{"role":"assistant","content":"packed ✓"}…]} by zstd 1.5.
+    const body = Buffer.from(
+      'KLUv/QRYlQMAoogbILAnjQEMw2C14Ih3HCTxRG6i1pZskySXGQ0larZBQlJOD+F5bjgeAAQVl5jtXbgrb/SutKpU0zYq2ezYiEiquIxmcnV7pSZsComqpQ4jgb1AZKmdga14KpMbvVItKsySF9iU3PYeJgw5mrGNqJ0Ardg+dw==',
+      'base64',
+    );
+    const { url, direct, events, proxy } = await recorded((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'zstd' });
+      response.end(body);
+    });
+    const raw = (base: string) =>
+      new Promise<Buffer>((resolve, reject) => {
+        const asked = request(`${base}/v1/chat/completions`, { method: 'POST' }, (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('end', () => resolve(Buffer.concat(chunks)));
+        });
+        asked.on('error', reject);
+        asked.end(JSON.stringify({ messages: [user('hi')] }));
+      });
+    expect((await raw(url)).equals(await raw(direct))).toBe(true);
+    await proxy.close();
+    expect(
+      events('rollout-1.jsonl').find(({ type, request: by }) => type === 'message' && by === 0).message.content,
+    ).toBe('packed ✓');
   });
 
   test('is a packed body as it came, and the record holds its text', async () => {
