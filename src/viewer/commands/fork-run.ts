@@ -7,7 +7,7 @@ import { reachModel } from '../../core/http/reach.ts';
 import { printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { formatCount, plural } from '../../core/text/numbers.ts';
-import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
+import { sanitise } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { loadChatTokenizer, modelOf, type RolloutEvent } from '../../engine/index.ts';
@@ -30,7 +30,7 @@ import { stateBefore } from '../../replay/worlds/outcomes.ts';
 import { recordedTools, WorldTools } from '../../replay/worlds/world-tools.ts';
 import { fateText } from '../present/fate-text.ts';
 import { diffLines } from '../present/replay-text.ts';
-import { worldChanges } from '../present/world-text.ts';
+import { branchChanges, worldChanges } from '../present/world-text.ts';
 import { allowCost } from './allow-cost.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
@@ -261,15 +261,6 @@ const branchJson = (branch: Branch, locator: string) => ({
   seconds: branch.seconds,
 });
 
-/** The files that a branch's tools changed. */
-function worldFiles(world: Branch['world']): string[] {
-  if (world === null) return [];
-  const files = worldChanges(world.changed).filter(({ type }) => type !== 'dir');
-  const what = files.length === 0 ? 'its tools changed no file' : `its tools changed ${plural(files.length, 'file')}:`;
-  const lost = world.lost.map((one) => `not kept: ${one}`);
-  return [what, ...files.slice(0, 20).map(({ change, path }) => `    ${change} ${sanitiseLine(path)}`), ...lost];
-}
-
 function branchText({
   branch,
   entry,
@@ -294,7 +285,7 @@ function branchText({
     `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, ${entry.path === '' ? 'not kept' : `kept in ${entry.path}`}`,
     ...(error === null ? [] : [`error: ${error}`]),
     ...(isCompared ? [compared] : []),
-    ...worldFiles(world),
+    ...(world === null ? [] : branchChanges(world)),
   ];
   const changed = difference === null || !isCompared ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
   return `${[...head.map(sanitise), ...changed, ...own.map(sanitise)].join('\n')}\n`;

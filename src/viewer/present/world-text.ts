@@ -1,8 +1,10 @@
 import { seenResult } from '../../analysis/actions/seen-result.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { diffTexts } from '../../replay/diff.ts';
 import type { RepeatedOutcome } from '../../replay/worlds/repeated.ts';
 import type { WorldOutcome } from '../../replay/worlds/replay-world.ts';
+import type { WorldEnd } from '../../replay/worlds/world-tools.ts';
 import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import { diffLines } from './replay-text.ts';
 
@@ -37,6 +39,14 @@ export function worldOutcomeLines(locator: string, outcome: WorldOutcome | Repea
     verdict === 'drift' && recorded !== null && result !== null ? diffTexts(seenResult(recorded).output, result) : null;
   const lines = diff === null ? [] : diffLines(diff).map((text) => `    ${text}`);
   return [head, ...lines, ...footLines({ changed, processes }).map((text) => `    ${text}`)];
+}
+
+/** The files that the tools of a branch changed. */
+export function branchChanges({ changed, lost }: Pick<WorldEnd, 'changed' | 'lost'>): string[] {
+  const files = worldChanges(changed).filter(({ type }) => type !== 'dir');
+  const what = files.length === 0 ? 'its tools changed no file' : `its tools changed ${plural(files.length, 'file')}:`;
+  const listed = files.slice(0, 20).map(({ change, path }) => `    ${change} ${sanitiseLine(path)}`);
+  return [what, ...listed, ...lost.map((one) => `not kept: ${sanitiseLine(one)}`)];
 }
 
 /** What a call changed, and what it left running. */

@@ -115,6 +115,7 @@ describe('what was run again, beside the record', () => {
           turns: [{ role: stderr.join(''), text: result.join(''), calls: [{ name: 'x', text: stderr.join('') }] }],
           difference: { turn: 2, offset: 0, diff: diffTexts(one.recorded?.text ?? '', one.result?.text ?? '') ?? [] },
           prefix: null,
+          changed: [result.join('')],
           isEdited: false,
           isNew: true,
         };

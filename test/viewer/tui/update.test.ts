@@ -1,7 +1,7 @@
 // Rules of update: a state and an action in, a state and effects out. Nothing here needs a terminal.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
-import type { FoundWorld } from '../../../src/viewer/tui/state/replay.ts';
+import type { FoundWorld, WorldWish } from '../../../src/viewer/tui/state/replay.ts';
 import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 
@@ -471,6 +471,34 @@ describe('running again', () => {
     expect(screen.do({ type: 'replay-key', key: 'enter' }).effects).toMatchObject([
       { type: 'run', job: { kind: 'fork', settings: { n: 4 } } },
     ]);
+  });
+
+  test('a fork goes on in the image that the screen has shown; this machine needs another y', async () => {
+    await container();
+    screen.do({ type: 'fork-ask', model: { url: 'http://x/v1', name: 'qwen' } });
+    const found = { image: 'host', how: 'as typed', settings: '', asks: null, problem: null, tools: 'execute_bash' };
+    const answer = (asks: string | null): Action[] => {
+      const { wish = null } = screen.state.replay.question as { wish?: WorldWish | null };
+      const place = screen.state.list.cursor!;
+      const inWorld = { ...found, asks };
+      const there = { ...where, name: '', why: 'no tools' };
+      return [
+        { type: 'fork-world', place, wish, inWorld },
+        { type: 'replay-where', place, call: null, way: null, where: there },
+      ];
+    };
+    screen.do(...answer("it reads this machine's files"));
+    expect([pressed('3'), pressed('enter')]).toEqual([[], []]);
+    const job = { kind: 'fork', image: 'host', settings: { n: 3 } };
+    expect(pressed('y')).toMatchObject([{ type: 'run', job }]);
+    screen.do({ type: 'fork-ask' });
+    screen.do(...answer(null));
+    expect(screen.do({ type: 'world', wish: task }).state.replay.question).toMatchObject({
+      where: null,
+      inWorld: null,
+    });
+    screen.do(...answer(null));
+    expect(pressed('enter')).toMatchObject([{ type: 'run', job: { kind: 'fork', wish: task } }]);
   });
 
   test('results of this session stay when the journal is read, and branches stand by number', async () => {

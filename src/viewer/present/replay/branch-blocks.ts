@@ -57,7 +57,7 @@ function summary(number: number, { turn, model, status, score, turns, difference
 }
 
 function bodyBlocks(
-  { turns, turn: first, judged, error, difference, status, prefix }: BranchView,
+  { turns, turn: first, judged, error, difference, status, prefix, changed }: BranchView,
   id: string,
   turn: number,
 ): Block[] {
@@ -84,6 +84,7 @@ function bodyBlocks(
     }
   }
   if (prefix !== null) quiet('prefix', prefix);
+  for (const [i, text] of changed.entries()) quiet(`changed${i}`, text);
   if (judged !== null && judged !== error) quiet('judged', judged);
   if (status === null) return blocks;
   if (error !== null) blocks.push({ ...base, id: `${id}.error`, text: sanitise(error), style: 'error', indent: 2 });

@@ -55,6 +55,8 @@ export interface BranchView {
   error: string | null;
   turns: readonly SpokenTurn[];
   difference: BranchDifference | null;
+  /** What its tools changed in its container, a line each. */
+  changed: readonly string[];
   /** How the prefix was made; null if unknown. */
   prefix: string | null;
   /** A turn was edited first. */

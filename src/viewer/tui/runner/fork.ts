@@ -22,7 +22,9 @@ import {
 import type { Journal } from '../../../replay/journal/journal.ts';
 import { recordKey } from '../../../replay/journal/record-key.ts';
 import type { BranchView, SpokenTurn } from '../../present/replay/view.ts';
+import { branchChanges } from '../../present/world-text.ts';
 import type { JobOf, RunnerContext } from './context.ts';
+import { toolsOutside, worldOfFork } from './fork-world.ts';
 
 /** Tokens arrive faster than a person reads the screen. */
 const STREAM_MS = 60;
@@ -30,7 +32,7 @@ const STREAM_MS = 60;
 /** Continues from a turn with a live model, n times, and shows the turns as they come. */
 export async function startFork(
   runner: RunnerContext,
-  { place, turn, edited, model, settings, reward }: JobOf<'fork'>,
+  { place, turn, edited, model, settings, reward, wish, image }: JobOf<'fork'>,
   signal: AbortSignal,
 ): Promise<void> {
   const row = runner.row(place);
@@ -38,8 +40,9 @@ export async function startFork(
   const { env } = runner.options;
   const { n, texts } = settings;
   const chosen = settingsOfFlags(texts);
-  const tools = runner.tools.forFork(row.rollout.toolSchemas);
+  const tools = toolsOutside(runner, row, image);
   const backend = tools.length === 0 && reward.reward !== 'code' ? null : await runner.backend();
+  const world = image === null ? null : await worldOfFork(runner, row, { turn, wish }, signal);
   const rewards = openRewards(reward, backend?.run);
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
@@ -63,6 +66,7 @@ export async function startFork(
         apiKey: env.ROLLOUT_VIEWER_API_KEY ?? env.OPENAI_API_KEY,
       }),
       tools,
+      world: world ?? undefined,
       rewards: rewards.router,
       n,
       uids,
@@ -88,6 +92,7 @@ export async function startFork(
     }
   } finally {
     rewards.close();
+    await world?.close();
     if (timer !== null) clearTimeout(timer);
     for (const one of live.values()) show({ ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
   }
@@ -135,6 +140,7 @@ class LiveBranch {
 }
 
 const RUNNING = {
+  changed: [],
   ...{ status: null, score: null, judged: null, error: null },
   difference: null,
   prefix: null,
@@ -179,6 +185,7 @@ function endedView(branch: Branch): BranchView {
     turns: withPartial(turns.slice(entry.turn).map(spoken), branch.partial),
     difference,
     prefix: prefixText(branch.prefix),
+    changed: branch.world === null ? [] : branchChanges(branch.world),
     isEdited: entry.edited,
     isNew: true,
   };
@@ -218,6 +225,7 @@ function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string
     judged: null,
     error: line === undefined ? `${path} does not hold it any more` : null,
     turns: withPartial(turns.slice(turn).map(spoken), partial),
+    changed: [],
     prefix: prefix === null ? null : prefixText(prefix),
     isEdited: edited,
     difference: turns.length === 0 ? null : firstDifference(row.rollout?.turns ?? [], turns, turn),

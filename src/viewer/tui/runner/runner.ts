@@ -156,7 +156,7 @@ export class Runner implements RunnerContext {
       case 'world-list':
         return startWorldList(this, job);
       case 'fork-where':
-        return whereForkRuns(this, job.place);
+        return whereForkRuns(this, job);
       case 'fork-edit':
         return openTurnEditor(this, job);
       case 'fork':

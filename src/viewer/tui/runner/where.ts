@@ -1,10 +1,10 @@
 import { recordedActions } from '../../../analysis/actions/recorded-actions.ts';
-import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../../replay/index.ts';
 import type { Where } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
+import { findForkWorld, toolsOutside } from './fork-world.ts';
 import { countKnown } from './known-calls.ts';
 
 /** Finds out where a call would run and what would run before it, so that it can be shown first. */
@@ -61,8 +61,11 @@ async function sandbox(runner: RunnerContext, problem: string | null): Promise<S
   }
 }
 
-export async function whereForkRuns(runner: RunnerContext, place: Place): Promise<void> {
-  const tools = runner.tools.forFork(runner.row(place).rollout?.toolSchemas ?? []);
+export async function whereForkRuns(runner: RunnerContext, { place, wish }: JobOf<'fork-where'>): Promise<void> {
+  const row = runner.row(place);
+  const inWorld = await findForkWorld(runner, row, wish);
+  runner.options.report({ type: 'fork-world', place, wish, inWorld });
+  const tools = toolsOutside(runner, row, inWorld?.image ?? null);
   const none: Sandbox = { name: '', why: 'no tools', asks: null, problem: null };
   const found = tools.length === 0 ? none : await sandbox(runner, null);
   const names = tools.map(({ name }) => name).join(', ');

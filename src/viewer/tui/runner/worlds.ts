@@ -17,7 +17,6 @@ import { worldProblem } from '../../../sandbox/worlds/problem.ts';
 import type { FoundWorld, WorldCall, WorldState, WorldWish } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
-/** Finds out in which image a call would run. No image is unpacked or built for that. */
 export async function whereWorldRuns(runner: RunnerContext, job: JobOf<'world-where'>): Promise<void> {
   const { place, call, wish } = job;
   const found = await findWorld(runner, runner.row(place), call, wish);
@@ -26,7 +25,8 @@ export async function whereWorldRuns(runner: RunnerContext, job: JobOf<'world-wh
 
 const NOT_FOUND: FoundWorld = { image: null, how: '', settings: '', before: null, asks: null, problem: null };
 
-async function findWorld(
+/** The world of a call. No image is unpacked or built for that. */
+export async function findWorld(
   runner: RunnerContext,
   row: DumpRecord,
   call: number,
@@ -66,7 +66,11 @@ const placeOf = ({ plan }: WorldOptions, call: number): number =>
   );
 
 /** Opens the image, once for all rollouts. @throws Error that says what is wrong with it */
-async function openWorldOf(runner: RunnerContext, row: DumpRecord, wish: WorldWish | null): Promise<WorldOptions> {
+export async function openWorldOf(
+  runner: RunnerContext,
+  row: DumpRecord,
+  wish: WorldWish | null,
+): Promise<WorldOptions> {
   const { json, rollout, locator } = row;
   const named = imageOf(row, wish);
   if (named === null || rollout === null) throw new Error(`${locator}: it names no image`);
@@ -169,7 +173,7 @@ export async function startWorldList(runner: RunnerContext, job: JobOf<'world-li
 }
 
 /** What the screen shows of a rollout's calls while they run. */
-class Shown {
+export class Shown {
   readonly #runner: RunnerContext;
   readonly #locator: string;
   readonly #options: WorldOptions;

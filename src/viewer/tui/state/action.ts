@@ -14,6 +14,7 @@ import type { PromptId, PromptProblem } from './prompt.ts';
 import type {
   BulkProgress,
   ForkSettings,
+  FoundForkWorld,
   FoundWorld,
   LiveModel,
   RolloutChange,
@@ -234,6 +235,7 @@ type ReplayReport =
   /** The call is one of a container. */
   | { type: 'world-needed'; place: Place; call: number }
   | { type: 'world-where'; place: Place; call: number; wish: WorldWish | null; found: FoundWorld }
+  | { type: 'fork-world'; place: Place; wish: WorldWish | null; inWorld: FoundForkWorld | null }
   | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
   | { type: 'replay-backend'; name: string }
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
@@ -307,6 +309,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   'replay-where': true,
   'world-needed': true,
   'world-where': true,
+  'fork-world': true,
   'replay-known': true,
   'replay-backend': true,
   'replay-edited': true,

@@ -74,9 +74,10 @@ export type RunnerJob =
   | ({ kind: 'all'; place: Place } & Way)
   /** `resume`: skips what was run in this way before. */
   | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
-  | { kind: 'fork-where'; place: Place }
+  | { kind: 'fork-where'; place: Place; wish: WorldWish | null }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
-  | ForkPlan
+  /** `image` of its container; null: without the tools there. */
+  | (ForkPlan & { image: string | null })
   | { kind: 'label'; rows: Rows; rater: string; change: LabelChange }
   /** Reads every set. */
   | { kind: 'sets' }

@@ -116,10 +116,22 @@ export interface ForkPlan {
   settings: ForkSettings;
   /** The function that scores the branches. */
   reward: RewardChoice;
+  /** The image of its container, as typed. */
+  wish: WorldWish | null;
 }
 
 export interface ForkQuestion extends ForkPlan {
   where: Where | null;
+  /** Where the tools of its container would run; null if it has none. Found before `where`. */
+  inWorld: FoundForkWorld | null;
+  /** How many branches wait for another confirmation. */
+  confirm: number | null;
+}
+
+/** The container of a rollout that goes on. */
+export interface FoundForkWorld extends Omit<FoundWorld, 'before'> {
+  /** The names of its tools. */
+  tools: string;
 }
 
 /** Asked if re-scoring runs something that is not part of this program. */

@@ -1,7 +1,7 @@
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
-import type { ForkQuestion, ForkSettings } from '../state/replay.ts';
+import type { ForkQuestion, ForkSettings, WorldWish } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
 import { forkLine } from './fork-settings.ts';
 import { ask, atBranches, doing, doNow, withReplayState } from './question.ts';
@@ -14,21 +14,39 @@ export function askFork(state: State, data: Data): Result {
   if (place === null || turn === null) return saying(state, 'no turn to go on from');
   const { model, fork: settings, reward } = state.replay;
   if (model === null) return { state, next: { type: 'prompt-open', prompt: 'model' } };
-  return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
-    kind: 'fork-where',
-    place,
-  });
+  const { world: wish } = state.replay;
+  const fresh = { where: null, inWorld: null, confirm: null } as const;
+  const question: ForkQuestion = { kind: 'fork', place, turn, edited: null, model, settings, reward, wish, ...fresh };
+  return lookFork(state, question);
 }
 
+function lookFork(state: State, question: ForkQuestion): Result {
+  const { place, wish } = question;
+  return doing(ask(state, { ...question, where: null, inWorld: null }), { kind: 'fork-where', place, wish });
+}
+
+/** An open question about a fork is asked again in the new image. */
+export const forkIn = (state: State, question: ForkQuestion, wish: WorldWish | null): Result =>
+  lookFork(state, { ...question, wish, confirm: null });
+
 export function forkKey(state: State, question: ForkQuestion, key: string, data: Data): Result {
-  const { place, turn, edited, model, settings, reward, where } = question;
+  const { place, turn, edited, settings, where, inWorld, confirm } = question;
+  if (key === 'w' && inWorld !== null) return { state, next: { type: 'prompt-open', prompt: 'world', value: '' } };
+  if (confirm !== null) return key === 'y' ? forkNow(state, question, confirm, data) : state;
   if (key === 'e' || key === 'E')
     return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
   if (key === 's')
     return { state, next: { type: 'prompt-open', prompt: 'sampling', value: forkLine(state.replay.fork) } };
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null) return state;
-  if (where.problem !== null) return saying(state, sanitiseLine(where.problem));
+  const problem = where.problem ?? inWorld?.problem ?? null;
+  if (problem !== null) return saying(state, sanitiseLine(problem));
+  if ((inWorld?.asks ?? null) !== null) return ask(state, { ...question, confirm: n });
+  return forkNow(state, question, n, data);
+}
+
+function forkNow(state: State, question: ForkQuestion, n: number, data: Data): Result {
+  const { place, turn, edited, model, settings, reward, wish, inWorld } = question;
   return doNow(atBranches(state, data), {
     kind: 'fork',
     place,
@@ -36,6 +54,8 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
     edited,
     model,
     reward,
+    wish,
+    image: inWorld?.image ?? null,
     settings: { ...settings, n },
   });
 }

@@ -94,6 +94,13 @@ export const replayHandlers = {
 
   'world-where': (state, found) => foundWorld(state, found),
 
+  'fork-world': (state, { place, wish, inWorld }) => {
+    const { question } = state.replay;
+    return question?.kind === 'fork' && samePlace(question.place, place) && question.wish === wish
+      ? ask(state, { ...question, inWorld })
+      : state;
+  },
+
   world: (state, { wish }) => chooseWorld(state, wish),
 
   'replay-known': (state, { place, call, way, known, rollouts }) => {

@@ -8,6 +8,7 @@ import { worldCalls } from '../rows/world-calls.ts';
 import type { FoundWorld, WhatRuns, WorldQuestion, WorldWish } from '../state/replay.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
+import { forkIn } from './fork-question.ts';
 import { notWhole } from './list-choice.ts';
 import { ask, doing, doNow, withReplayState } from './question.ts';
 import { type Result, saying } from './result.ts';
@@ -66,6 +67,7 @@ export function foundWorld(
 export function chooseWorld(state: State, world: WorldWish | null): Result {
   const { question } = state.replay;
   const next = withReplayState(state, { world });
+  if (question?.kind === 'fork') return forkIn(next, question, world);
   if (question?.kind === 'world') return lookWorld(next, { ...question, wish: world });
   const said = world === null ? 'the image that the record names' : sanitiseLine(world.image);
   return saying(next, `calls of a container run in ${said} from now on`);

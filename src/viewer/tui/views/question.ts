@@ -6,7 +6,7 @@ import type { Piece } from '../../present/line.ts';
 import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from '../state/replay.ts';
 import { spokenSettings } from '../update/fork-settings.ts';
 import { cellsOf, type Hint, keys, type QuestionLines } from './hints.ts';
-import { worldLines } from './world-question.ts';
+import { forkWorldPieces, worldLines } from './world-question.ts';
 
 /** Two lines: what would be done and where, and the available keys. */
 export const questionLines = (question: Question, width: number): QuestionLines =>
@@ -84,7 +84,8 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
 /** Cells of that line apart from the sampling settings. */
 const REST = 64;
 
-function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestion, width: number): QuestionLines {
+function forkLines(question: ForkQuestion, width: number): QuestionLines {
+  const { turn, edited, model, settings, reward, where, inWorld, confirm } = question;
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
@@ -97,11 +98,24 @@ function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestio
   ];
   if (where === null) what.push(['quiet', '  finding a sandbox for its tools …']);
   else if (where.problem !== null) what.push(['warning', `  no: ${sanitiseLine(where.problem)}`]);
-  else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
+  else if (where.name !== '' || inWorld === null)
+    what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
+  if (where !== null && inWorld !== null) what.push(...forkWorldPieces(inWorld, confirm !== null));
   const judge = rewardRuns(reward);
   if (judge !== null) what.push(['quiet', sanitiseLine(`; scored with ${judge.what} on ${judge.where}`)]);
   const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
-  const canRun = where !== null && where.problem === null;
+  const canRun = where !== null && where.problem === null && (inWorld?.problem ?? null) === null;
+  if (confirm !== null)
+    return [
+      what,
+      keys(
+        [
+          ['y', confirm === 1 ? 'one branch' : `${confirm} branches`],
+          ['Esc', 'close'],
+        ],
+        width,
+      ),
+    ];
   return [
     what,
     keys(
@@ -114,6 +128,7 @@ function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestio
           : []),
         ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
         ['e/E', 'edit the turn'],
+        ...(inWorld === null ? [] : [['w', 'image'] as const]),
         ['Esc', 'close'],
       ],
       width,

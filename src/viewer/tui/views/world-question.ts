@@ -1,7 +1,7 @@
 import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
-import type { WhatRuns, WorldQuestion } from '../state/replay.ts';
+import type { FoundForkWorld, WhatRuns, WorldQuestion } from '../state/replay.ts';
 import { type Hint, keys, type QuestionLines } from './hints.ts';
 
 /** What would run in which image, and how that was found. */
@@ -21,6 +21,20 @@ export function worldLines(question: WorldQuestion, width: number): QuestionLine
     if (settings !== '') what.push(['quiet', `, ${sanitiseLine(settings)}`]);
   }
   return [what, keys(hintsOf(question, image !== null && problem === null), width)];
+}
+
+/** The container's tools of a fork, and the image that they run in. */
+export function forkWorldPieces({ tools, image, how, asks, problem }: FoundForkWorld, isAsked: boolean): Piece[] {
+  if (problem !== null) return [['warning', `; no: ${sanitiseLine(problem)}`]];
+  const names: Piece = ['quiet', `; ${sanitiseLine(tools)}`];
+  if (image === null) return [names, ['warning', ' not here: no image is named']];
+  return [
+    names,
+    ['plain', ' in '],
+    ['strong', sanitiseLine(image)],
+    ['quiet', ` (${sanitiseLine(how)})`],
+    ...(isAsked && asks !== null ? [['warning', `: ${sanitiseLine(asks)}`] as const] : []),
+  ];
 }
 
 function callPieces({ name, turn, call, calls, edited, found }: WorldQuestion): Piece[] {
