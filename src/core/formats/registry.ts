@@ -43,7 +43,7 @@ import { isSmolStep, smolagents } from './smolagents.ts';
 import { strands } from './strands.ts';
 import { miniSweAgent, sweAgent } from './swe-agent.ts';
 import { tau, tau2, tau2Run } from './tau.ts';
-import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, skyrl, trl } from './text-rows.ts';
+import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, scoredReply, skyrl, trl } from './text-rows.ts';
 import { tinkerConversation, tinkerSummary, tinkerTrajectory, tinkerTree } from './tinker.ts';
 import { openInstruct, primeTokens } from './tokens-alone.ts';
 import { toolBench } from './toolbench.ts';
@@ -151,6 +151,7 @@ export const FORMATS: readonly Format[] = [
   chatMessages,
   promptAndReplyRow,
   promptRow,
+  scoredReply,
 ];
 
 /** Kinds of files whose lines are events of a rollout. */

@@ -186,6 +186,43 @@ export const promptAndReplyRow: Format = {
     promptAndReply('prompt-response', textFields(record) ?? ['prompt', 'completion'], record, context),
 };
 
+const REPLIES_ALONE = [...REPLIES, 'policy_response', 'model_response', 'model_output'];
+/** A column with such a name may hold the question, and only the user knows whether it does. */
+const ASKS = /prompt|question|instruction|input|query|problem|context|messages|conversation/i;
+
+const replyAlone = (record: JsonObject): string | undefined =>
+  numberOf(record.reward ?? record.score) === null ||
+  Object.keys(record).some((key) => ASKS.test(key) && isTextOrList(record[key]))
+    ? undefined
+    : REPLIES_ALONE.find((key) => isText(record[key]));
+
+/** A scored answer whose question its writer keeps in another file (NeMo-Gym's verifiers with judges). */
+export const scoredReply: Format = {
+  name: 'prompt-response',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { response: REPLIES_ALONE.join(', or '), score: 'reward, else score', 'named rewards': 'reward_…' },
+  detects: (record) => replyAlone(record) !== undefined,
+  read(record, context) {
+    const reply = replyAlone(record) ?? 'response';
+    const text = isText(record[reply]) ? record[reply] : '';
+    const parts = Object.entries(record).filter(([key]) => key.startsWith('reward_'));
+    return buildRollout(
+      {
+        format: 'prompt-response',
+        record,
+        known: new Set([reply, 'reward', 'step', ...(record.reward === undefined ? ['score'] : [])]),
+        messages: [{ role: 'assistant', texts: [{ pointer: `/${reply}`, text }] }],
+        score: numberOf(record.reward ?? record.score),
+        step: numberOf(record.step),
+        named: namedNumbers(Object.fromEntries(parts)),
+        groundTruth: record.answer ?? record.ground_truth ?? record.solution,
+      },
+      context,
+    );
+  },
+};
+
 const isTextOrList = (value: JsonValue | undefined): boolean =>
   isText(value) || (Array.isArray(value) && value.some(isJsonObject));
 

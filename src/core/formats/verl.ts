@@ -26,7 +26,9 @@ const isTextOrNull = (value: JsonValue | undefined): value is string | null =>
 export const verl: Format = {
   name: 'verl',
   quickKeys: { score: 'score', step: 'step' },
-  detects: (record) => isTextOrNull(record.input) && isTextOrNull(record.output),
+  // A task of NeMo-Gym may have its prompt as text, too, beside an empty output.
+  detects: (record) =>
+    isTextOrNull(record.input) && isTextOrNull(record.output) && record.responses_create_params === undefined,
   times: verlTimes,
   read: readVerl,
   fields: fieldsOf,
