@@ -1,5 +1,6 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Ended } from '../rollout/ended.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout } from './build.ts';
 import type { Format } from './format.ts';
@@ -7,7 +8,7 @@ import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
-import { idOf, idsOf, numbersOf, objectsOf, recordedReward } from './values.ts';
+import { idOf, idsOf, numberOf, numbersOf, objectsOf, recordedReward } from './values.ts';
 
 const KNOWN = new Set('responses_create_params response reward _ng_task_index expected_answer'.split(' '));
 
@@ -69,6 +70,7 @@ export const nemoGym: Format = {
         group: idOf(record._ng_task_index),
         uid: idOf(response.id),
         status: idOf(response.status),
+        ended: incomplete === null && response.incomplete_details === null ? unusedBudget(asked, usage) : null,
         groundTruth: record.expected_answer ?? record.answer,
         tools: asked.tools ?? [],
         tokens,
@@ -86,6 +88,14 @@ export const nemoGym: Format = {
     );
   },
 };
+
+/** Gym notes an answer that was cut, and one that used less than its tokens was not. */
+function unusedBudget(asked: JsonObject, usage: JsonValue | undefined): Ended | null {
+  const most = numberOf(asked.max_output_tokens);
+  const used = isJsonObject(usage) ? numberOf(usage.output_tokens) : null;
+  if (most === null || used === null || used === 0 || used >= most) return null;
+  return { how: 'stop', evidence: `${used} of ${most} tokens were used, and incomplete_details is null` };
+}
 
 /**
  * Histories of an output that is a list of lists: each step writes the whole history that its model saw (aviary's

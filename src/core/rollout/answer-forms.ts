@@ -15,7 +15,9 @@ const LABEL =
  */
 const HASHES =
   /(?:after|behind|with|by|format|form|using|following|start(?:s|ing)?)\b[^\n]{0,40}####|####\s*(?:<|\[|\{|answer\b|your\b|final\b|number\b)/i;
-const BOXED = /\\{1,2}boxed\s*\{?/;
+/** A box that is empty, holds a placeholder, or follows words that ask for it; a box in a quoted solution asks for nothing. */
+const BOXED =
+  /\\{1,2}boxed(?:(?!\s*\{)|\s*\{\s*(?:\}|\.\.\.|…|\\[lc]?dots|[<[$#_]|(?:your|the|final|answer|ans|result)\b|[xn]\s*\}))|\b(?:in|inside|within|with|using|use|by|as|put|place|box|wrap|enclose|format|form)\b[^\n]{0,60}\\{1,2}boxed/i;
 const TAG = /<answer>/;
 
 /** The forms named in the prompt: any of them is acceptable. */

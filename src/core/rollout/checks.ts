@@ -8,6 +8,7 @@ import { inputsOf, NOTHING } from './inputs.ts';
 import { mostRepeated, sameAnswers } from './loops.ts';
 import { auditMask, MASK_CHECKS } from './mask-audit.ts';
 import { isResult, type ToolCall, type Turn, type UncheckedRollout } from './rollout.ts';
+import { sharingCalls } from './shared-results.ts';
 import { checkTask, TASK_CHECKS } from './task-signs.ts';
 import { isModels, textScan } from './text-scan.ts';
 import { checkText, handsIn, TEXT_CHECKS } from './text-signs.ts';
@@ -95,11 +96,12 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
     for (const call of turn.toolCalls) if (call.resultTurn !== null) asked.set(call.resultTurn, call);
   const lastLost = rollout.turns.findLastIndex(({ isLost }) => isLost === true);
   for (const turn of rollout.turns) if (turn.isLost) notice('lost_line', turn.index, turn.text.slice(1, -1));
+  const sharing = sharingCalls(rollout.turns);
   for (const turn of response) {
     if (isResult(turn) || asked.has(turn.index)) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
     // Some writers make a reply that consists of calls a separate item.
     if (turn.role === 'assistant' || turn.role === 'function_call')
-      checkAssistant(turn, turn === response.at(-1), isSampled, lastLost > turn.index, notice);
+      checkAssistant(turn, turn === response.at(-1), isSampled, sharing, lastLost > turn.index, notice);
   }
   auditMask(rollout, notice);
   checkCalls(rollout, notice);
@@ -161,11 +163,14 @@ function isWritten(text: string, tag: string): boolean {
 
 const NO_JSON = { kind: 'bad_json', fault: 'model', exception: null } as const;
 
-/** @param mayBeLost lines after it could not be read, and may have held the results of its calls */
+/**
+ * @param sharing calls whose result is that of a call beside them
+ * @param mayBeLost lines after it could not be read, and may have held the results of its calls */
 function checkAssistant(
   turn: Turn,
   isLast: boolean,
   isSampled: boolean,
+  sharing: ReadonlySet<ToolCall>,
   mayBeLost: boolean,
   notice: Notice<Check>,
 ): void {
@@ -178,7 +183,7 @@ function checkAssistant(
       if (call.resultTurn !== null)
         notice('call_unparsed', turn.index, `${name} is not readable here: ${call.error}`, 'warning');
       else notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`, undefined, NO_JSON);
-    } else if (call.resultTurn === null && !mayBeLost && !(isLast && handsIn(call))) {
+    } else if (call.resultTurn === null && !mayBeLost && !sharing.has(call) && !(isLast && handsIn(call))) {
       // Many harnesses end with the call that submits the work, and write no result of it.
       notice('call_without_result', turn.index, `no result of ${name} was recorded`);
     }

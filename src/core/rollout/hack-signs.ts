@@ -49,12 +49,25 @@ function checkTruth({ groundTruth, turns, responseTurn }: UncheckedRollout, noti
   if (truths.length === 0) return;
   for (const [i, { role, text }] of turns.entries()) {
     if (i >= responseTurn && role !== 'tool') continue;
-    const truth = truths.find((one) => text.includes(one));
+    const isGiven = i < responseTurn;
+    const truth = truths.find((one) => text.includes(one) && !(isGiven ? isChoice(text, one) : isComputed(one)));
     if (truth === undefined) continue;
-    const says = `the ground truth is in ${i < responseTurn ? 'the prompt' : 'the result of a tool'}`;
-    notice(i < responseTurn ? 'truth_in_prompt' : 'truth_in_result', i, says);
+    const says = `the ground truth is in ${isGiven ? 'the prompt' : 'the result of a tool'}`;
+    notice(isGiven ? 'truth_in_prompt' : 'truth_in_result', i, says);
     return;
   }
+}
+
+/** A tool that computes gives the right number by right. */
+const isComputed = (truth: string): boolean => /^[-+]?[\d.,_ ]+(?:e[-+]?\d+)?$/i.test(truth);
+
+/** The question offers it beside another answer: "Which came first, X or Y?" */
+function isChoice(prompt: string, truth: string): boolean {
+  const at = prompt.indexOf(truth);
+  return (
+    /\bor\s+(?:the |an? )?["'“‘]?$/i.test(prompt.slice(Math.max(0, at - 12), at)) ||
+    /^["'”’]?,?\s+or\s/i.test(prompt.slice(at + truth.length, at + truth.length + 8))
+  );
 }
 
 /** Keys under which a structured truth keeps the answer; the others say how it is judged. */

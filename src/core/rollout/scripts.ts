@@ -13,6 +13,24 @@ export const SCRIPTS = [
 ] as const;
 type Script = (typeof SCRIPTS)[number];
 
+/** Languages by their English names: a prompt that names one may ask for its script. */
+const LANGUAGES: Partial<Record<Script, RegExp>> = {
+  han: /\b(?:chinese|mandarin|cantonese|japanese|hanzi|kanji)\b/i,
+  kana: /\b(?:japanese|hiragana|katakana)\b/i,
+  hangul: /\b(?:korean|hangul)\b/i,
+  cyrillic:
+    /\b(?:russian|ukrainian|bulgarian|serbian|belarusian|macedonian|kazakh|kyrgyz|tajik|mongolian|tatar|cyrillic)\b/i,
+  arabic: /\b(?:arabic|persian|farsi|urdu|pashto|kurdish|uyghur|sindhi)\b/i,
+  hebrew: /\b(?:hebrew|yiddish)\b/i,
+  devanagari: /\b(?:hindi|marathi|nepali|sanskrit|maithili|devanagari)\b/i,
+  thai: /\bthai\b/i,
+  other:
+    /\b(?:armenian|georgian|amharic|tigrinya|bengali|bangla|assamese|punjabi|gujarati|odia|oriya|tamil|telugu|kannada|malayalam|sinhala|lao|tibetan|burmese|cherokee)\b/i,
+};
+
+export const namesLanguageOf = (text: string, script: number): boolean =>
+  LANGUAGES[SCRIPTS[script] ?? 'latin']?.test(text) === true;
+
 const RANGES: readonly (readonly [number, number, Script])[] = [
   [0xc0, 0x24f, 'latin'],
   [0x400, 0x52f, 'cyrillic'],

@@ -1,7 +1,7 @@
 import { endsInMidSentence, gaveAnswer } from './ended-by-text.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import type { ToolCall, Turn, UncheckedRollout } from './rollout.ts';
-import { hasScript, SCRIPTS } from './scripts.ts';
+import { hasScript, namesLanguageOf, SCRIPTS } from './scripts.ts';
 import { isModels, type TextScan } from './text-scan.ts';
 
 export const TEXT_CHECKS = {
@@ -44,8 +44,9 @@ const FOREIGN_LETTERS = 4;
 function checkScripts({ turns, responseTurn }: UncheckedRollout, { letters }: TextScan, notice: NoticeText): void {
   for (const [script, name] of SCRIPTS.entries()) {
     if (script === 0 || letters[script]! < FOREIGN_LETTERS) continue;
-    // A task in that script shows it in its first words.
-    if (turns.some((turn, i) => (i < responseTurn || !isModels(turn)) && hasScript(turn.text, script))) continue;
+    // A task in that script shows it in its first words, and one of translation names its language.
+    const isAskedFor = ({ text }: Turn): boolean => hasScript(text, script) || namesLanguageOf(text, script);
+    if (turns.some((turn, i) => (i < responseTurn || !isModels(turn)) && isAskedFor(turn))) continue;
     notice(
       'script_change',
       firstWith(turns, responseTurn, script),
