@@ -1,3 +1,5 @@
+import type { Piece } from './line.ts';
+
 /** A point of a chart; y is finite. */
 export interface ChartPoint {
   x: number;
@@ -54,22 +56,52 @@ function usualGap(points: readonly ChartPoint[]): number {
   return gaps[gaps.length >> 1] ?? 1;
 }
 
-/** The chart with its range at the left, the highest value above the lowest, and the first and last x below it. */
+/**
+ * The chart with its range at the left, the highest value above the lowest, and the first and last x below it.
+ * @param at the x of the cursor: its point is marked, and its value is shown below it
+ */
 export function labelledChart(
   points: readonly ChartPoint[],
   width: number,
   height: number,
   textOf: (value: number) => string,
-): string[] {
-  if (points.length === 0) return [];
-  const low = textOf(points.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY));
-  const high = textOf(points.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY));
+  at: number | null = null,
+): Piece[][] {
+  const [start, end] = [points[0], points.at(-1)];
+  if (start === undefined || end === undefined) return [];
+  const least = points.reduce((known, { y }) => Math.min(known, y), Number.POSITIVE_INFINITY);
+  const most = points.reduce((known, { y }) => Math.max(known, y), Number.NEGATIVE_INFINITY);
+  const [low, high] = [textOf(least), textOf(most)];
   const room = Math.max(low.length, high.length);
-  const lines = brailleChart(points, Math.max(1, width - room - 2), height).map((line, i) => {
+  const inner = Math.max(1, width - room - 2);
+  const here = points.find(({ x }) => x === at);
+  const column =
+    here === undefined || start.x === end.x ? 0 : Math.round(((here.x - start.x) / (end.x - start.x)) * (inner - 1));
+  const row =
+    here === undefined || most === least ? height >> 1 : Math.round(((most - here.y) / (most - least)) * (height - 1));
+  const lines = brailleChart(points, inner, height).map((line, i): Piece[] => {
     const label = i === 0 ? high : i === height - 1 && low !== high ? low : '';
-    return `${label.padStart(room)} ${i === 0 ? '┐' : i === height - 1 ? '┘' : '│'}${line}`;
+    const axis: Piece = ['quiet', `${label.padStart(room)} ${i === 0 ? '┐' : i === height - 1 ? '┘' : '│'}`];
+    return here === undefined || i !== row
+      ? [axis, ['accent', line]]
+      : [axis, ['accent', line.slice(0, column)], ['strong', '●'], ['accent', line.slice(column + 1)]];
   });
-  const [first, last] = [String(points[0]!.x), String(points.at(-1)!.x)];
-  const gap = Math.max(1, width - room - 2 - first.length - last.length);
-  return [...lines, `${' '.repeat(room + 2)}${first}${first === last ? '' : ' '.repeat(gap) + last}`];
+  const [first, last] = [String(start.x), String(end.x)];
+  const gap = Math.max(1, inner - first.length - last.length);
+  const scale = `${first}${first === last ? '' : ' '.repeat(gap) + last}`;
+  if (here === undefined) return [...lines, [['quiet', ' '.repeat(room + 2) + scale]]];
+  // The value takes the place of what it covers.
+  const text = `▲ ${here.x}: ${textOf(here.y)}`;
+  const from = Math.max(0, Math.min(column, inner - text.length));
+  const rest = scale.padEnd(inner);
+  const before = from < first.length ? ' '.repeat(from) : rest.slice(0, from);
+  const after = from + text.length > inner - last.length ? '' : rest.slice(from + text.length);
+  return [
+    ...lines,
+    [
+      ['quiet', ' '.repeat(room + 2) + before],
+      ['strong', text],
+      ['quiet', after],
+    ],
+  ];
 }

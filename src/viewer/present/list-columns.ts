@@ -90,13 +90,32 @@ const AGAIN: Record<string, string> = {
 /** Drift takes precedence over the findings of the record; `same` comes after them. */
 const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGAIN[again] === 'flaky';
 
-const findingWord = (row: ListRow): string => {
+const findingWord = (row: ListRow, width: number): string => {
   const { hasOwnColumn, rescored } = row;
   const again = hasOwnColumn.again ? '' : (AGAIN[row.again] ?? row.again);
   if (again !== '' && isDrift(row)) return again;
   if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
   const found = finding(row);
-  return found === null ? again : checkWord(found);
+  if (found === null) return again;
+  const kind = found === 'tool_error' ? errorWord(row) : null;
+  return kind !== null && cellWidth(kind) <= width ? kind : checkWord(found);
+};
+
+/** The kind of the first failure of a tool, which says more than that there was one: `timeout`, `rate limit`. */
+const errorWord = ({ facts }: ListRow): string | null => {
+  const kind = facts?.value('error.kind') ?? null;
+  return typeof kind === 'string' ? (SHORT_KINDS[kind] ?? kind.replaceAll('_', ' ')) : null;
+};
+
+/** Kinds that the column has no room for. */
+const SHORT_KINDS: Record<string, string> = {
+  missing_module: 'no module',
+  out_of_memory: 'memory',
+  unknown_tool: 'no tool',
+  bad_arguments: 'arguments',
+  unavailable: 'no server',
+  tool_failure: 'tool broke',
+  other: 'error',
 };
 
 const findingStyle = (row: ListRow): Style => {

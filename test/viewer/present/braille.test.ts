@@ -36,17 +36,31 @@ test('steps that are missing leave a gap', () => {
   expect(picture(brailleChart(points, 8, 1))[2]).toBe('####........####');
 });
 
-test('the range stands at the left, the first and the last step below', () => {
-  const lines = labelledChart(
+const labelled = (at: number | null): string[] =>
+  labelledChart(
     [1, 2, 3].map((x) => ({ x, y: x / 10 })),
     20,
     3,
     (value) => value.toFixed(2),
-  );
+    at,
+  ).map((pieces) => pieces.map(([, text]) => text).join(''));
+
+test('the range stands at the left, the first and the last step below', () => {
+  const lines = labelled(null);
   expect(lines).toHaveLength(4);
   expect(lines[0]).toMatch(/^0\.30 ┐/);
   expect(lines[2]).toMatch(/^0\.10 ┘/);
   expect(lines[3]).toMatch(/^ {6}1 +3$/);
+});
+
+test('the point of the cursor is marked, with its value below it', () => {
+  expect(labelled(1)[2]).toMatch(/^0\.10 ┘●/);
+  expect(labelled(1)[3]).toMatch(/^ {6}▲ 1: 0\.10 +3$/);
+  expect(labelled(2)[1]).toMatch(/^ {5}│ {0,7}[⠀-⣿]*●/);
+  expect(labelled(3)[0]).toMatch(/●$/);
+  expect(labelled(3)[3]).toMatch(/^ {6}1 +▲ 3: 0\.30$/);
+  expect(new Set(labelled(2).map((line) => line.length))).toEqual(new Set([20]));
+  expect(labelled(5)).toEqual(labelled(null));
 });
 
 test('every line has its width, whatever the points', () => {

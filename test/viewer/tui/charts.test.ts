@@ -59,9 +59,12 @@ test('Enter draws the number, and on a step lists its rollouts', async () => {
   screen.do({ type: 'page-open', subject: { kind: 'chart', name: 'score' } });
   const shown = await lines();
   expect(shown.join('\n')).toMatch(/ 1 ┐/);
-  expect(shown.join('\n')).toMatch(/0\.10 ┘⠄|0\.10 ┘[⠀-⣿]/);
+  expect(shown.join('\n')).toMatch(/0\.10 ┘●[⠀-⣿]/);
   expect(shown.find((line) => /^.? +\S* +2 +1 +0\.40/.test(line))).toMatch(/0\.40 +0 +0\.40 +0\.40 +0\.40 +1$/);
-  screen.do({ type: 'scroll', by: 1, unit: 'line' }, { type: 'open' });
+  expect(shown.join('\n')).toMatch(/▲ 1: 0\.10 +7/);
+  screen.do({ type: 'scroll', by: 1, unit: 'line' });
+  expect((await lines()).join('\n')).toMatch(/1 +▲ 2: 0\.40 +7/);
+  screen.do({ type: 'open' });
   expect(screen.state.page).toBeNull();
   expect(screen.state.list.choice.filter?.text).toBe('step == 2');
   await screen.settled();

@@ -52,10 +52,16 @@ export function chartPage(
     head:
       report.rows.length === 0
         ? []
-        : [
-            sanitiseLine(`mean${stream === '' ? '' : ` of ${stream}`}; Enter lists the rollouts of a step`),
-            ...labelledChart(points, width - 2, rows, text),
-          ],
+        : [sanitiseLine(`mean${stream === '' ? '' : ` of ${stream}`}; Enter lists the rollouts of a step`)],
+    ...(points.length === 0
+      ? {}
+      : {
+          drawing: {
+            height: rows + 1,
+            lines: ({ value, stream: own }) =>
+              labelledChart(points, width - 2, rows, text, own === stream && typeof value === 'number' ? value : null),
+          },
+        }),
     open: ({ value, stream: own }) =>
       value === null
         ? null

@@ -123,7 +123,6 @@ const READING: Omit<Page, 'note'> = {
 function fitted(page: Page, columns: number, height: number): Page {
   if (page.head === undefined) return page;
   const lines = page.head.flatMap((line) => wrappedLines(line, columns - 1));
-  // A drawn curve takes what it needs.
   return { ...page, head: lines.slice(0, Math.max(page.head.length, Math.floor(height / 2))) };
 }
 

@@ -10,6 +10,7 @@ import {
   shownColumns,
 } from '../../../analysis/report/report.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import type { Piece } from '../../present/line.ts';
 import type { Cell, TableColumn } from '../../present/page-table.ts';
 import { cellText } from '../../present/report/cell-text.ts';
 import type { Page, PageRow } from '../rows/page.ts';
@@ -45,6 +46,8 @@ interface ReportPageParts<Row> {
   head?: readonly string[];
   /** An excerpt of a prompt; read only for visible rows. */
   promptOf?(place: RolloutPlace): string;
+  /** A picture above the table. */
+  drawing?: { height: number; lines(row: Row): readonly (readonly Piece[])[] };
   /** Cells that the screen draws in a special way, by column key. */
   drawn?: { [key: string]: (row: Row) => Cell };
   /** @param key of the column under the cursor */
@@ -79,6 +82,11 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
     title: sanitiseLine(report.title),
     note: parts.note,
     head: [...(parts.head ?? []), ...report.notes, ...report.leftOut].map(sanitiseLine),
+    ...(parts.drawing === undefined || rows.length === 0
+      ? {}
+      : {
+          drawing: { height: parts.drawing.height, lines: (index: number) => parts.drawing?.lines(rowAt(index)) ?? [] },
+        }),
     columns: columns.map(tableColumn),
     ...(parts.inFull === undefined ? {} : { inFull: columns.findIndex(({ key }) => key === parts.inFull) }),
     length: rows.length,

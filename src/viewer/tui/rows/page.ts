@@ -1,3 +1,4 @@
+import type { Piece } from '../../present/line.ts';
 import type { Cell, TableColumn } from '../../present/page-table.ts';
 import type { Action } from '../state/action.ts';
 import type { PageSort } from '../state/page.ts';
@@ -19,6 +20,8 @@ export interface Page {
   note: string;
   /** Lines between the title and the table. */
   head?: readonly string[];
+  /** A picture below these lines, which depends on the row under the cursor. */
+  drawing?: { height: number; lines(row: number): readonly (readonly Piece[])[] };
   columns: readonly TableColumn[];
   /** The column whose text is shown in full below the rows, for the row under the cursor. */
   inFull?: number;
@@ -40,7 +43,7 @@ const BELOW = 4;
 const LOW = 12;
 
 /** Rows of a page that fit below its title, its head and its column titles. */
-export function rowsOfPage({ head, inFull }: Page, height: number): number {
+export function rowsOfPage({ head, drawing, inFull }: Page, height: number): number {
   const below = inFull === undefined || height < LOW ? 0 : BELOW;
-  return Math.max(1, height - 2 - (head?.length ?? 0) - below);
+  return Math.max(1, height - 2 - (head?.length ?? 0) - (drawing?.height ?? 0) - below);
 }

@@ -1,6 +1,6 @@
 import { truncate } from '../../../core/text/fit.ts';
 import { wrappedLines } from '../../../core/text/wrap.ts';
-import { renderEdges } from '../../present/line.ts';
+import { renderEdges, renderPieces } from '../../present/line.ts';
 import { placeColumns, renderTableHead, renderTableRow } from '../../present/page-table.ts';
 import { styled } from '../../present/theme.ts';
 import { rowsOfPage } from '../rows/page.ts';
@@ -17,6 +17,8 @@ export const pageView: PaneView = ({ state, data, theme }, width, height) => {
   const { row: here, column: cursor } = shown;
   const lines = [renderEdges(theme, [['heading', ` ${page.title}`]], [['quiet', `${page.note} `]], width)];
   for (const text of page.head ?? []) lines.push(styled(theme, 'quiet', truncate(` ${text}`, width)));
+  for (const pieces of page.drawing?.lines(here) ?? [])
+    lines.push(renderPieces(theme, [['plain', ' '], ...pieces], width));
   const placed = placeColumns(page.columns, cursor, width - MORE);
   lines.push(renderTableHead(page.columns, placed, { cursor, sort: page.sort, theme, width }));
   if (page.length === 0) return [...lines, styled(theme, 'quiet', truncate(`  ${page.empty}`, width))];
