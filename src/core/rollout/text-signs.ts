@@ -63,14 +63,17 @@ function firstWith(turns: readonly Turn[], from: number, script: number): number
 
 /** Tokens and words with which templates and plain dialogues name the speaker. */
 const ROLE_TOKEN = /<\|(?:im_start|start_header_id|user|assistant|system|start)\|>|<(?:start_of_turn|start_of_role)>/;
-const ROLE_LINES = ['\nHuman:', '\nUser:', '\nAssistant:', '\n### Instruction:', '\nObservation:', '\nTool output:'];
+const ROLE_LINES = ['\nHuman:', '\nUser:', '\nAssistant:', '\n### Instruction:', '\nTool output:'];
+/** Alone it is a heading of prose. */
+const OBSERVED = /\n[ \t]*Action(?: Input)?:[^\n]*\n(?:[^\n]*\n){0,20}?Observation:/;
 
 function ownRole(text: string): string | null {
   if (text.includes('<|') || text.includes('<start_of_')) {
     const token = ROLE_TOKEN.exec(text);
     if (token !== null) return token[0];
   }
-  return ROLE_LINES.find((line) => text.includes(line))?.trim() ?? null;
+  const line = ROLE_LINES.find((one) => text.includes(one));
+  return line !== undefined ? line.trim() : OBSERVED.test(text) ? 'Observation:' : null;
 }
 
 /** A task about dialogues contains such words itself. */
@@ -81,7 +84,7 @@ const promptSays = ({ turns, responseTurn }: UncheckedRollout, role: string): bo
 const HANDS_IN = /submit|finish|complete|done|final|answer|terminate|stop|exit|transfer/i;
 
 export const handsIn = ({ name, raw }: Pick<ToolCall, 'name' | 'raw'>): boolean =>
-  HANDS_IN.test(name ?? '') || /^\s*submit/.test(raw);
+  HANDS_IN.test(name ?? '') || /^\s*submit|SUBMIT_FINAL_OUTPUT/.test(raw);
 
 function checkAnswer({ turns, responseTurn, ended, score }: UncheckedRollout, notice: NoticeText): void {
   if (!turns.some((turn, i) => i >= responseTurn && isModels(turn) && turn.text !== '')) return;
