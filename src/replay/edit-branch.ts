@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DumpRecord } from '../core/dump/dump-file.ts';
 import { hashOf } from '../core/json/fingerprint.ts';
 import { printJson } from '../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
+import { isJsonObject, type JsonObject } from '../core/json/value.ts';
 import type { Rollout } from '../core/rollout/rollout.ts';
 import { toolCallsOf } from '../core/rollout/rollout.ts';
 import { branchesOf } from './branches.ts';
@@ -68,7 +68,7 @@ function editedLine(rollout: Rollout, { turn, text, by }: TurnEdit, original: Js
     throw new Error('this rollout has several message histories, and an edit would lose all but one');
   const { messages } = forkPrefix(rollout, turns.length, { offersTools: false, edits: new Map([[turn, text]]) });
   return {
-    messages: messages as unknown as JsonValue,
+    messages: messages,
     ...(toolSchemas.length > 0 ? { tools: toolSchemas } : {}),
     ...(step === null ? {} : { step }),
     ...(groundTruth === undefined ? {} : { ground_truth: groundTruth }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { JsonValue } from '../core/json/value.ts';
 import { EntryHead, type EntryKind } from './journal/journal.ts';
 
 /**
@@ -42,7 +43,7 @@ const ReplayEntry = EntryHead.extend({
   time: z.object({ min: z.number(), median: z.number(), max: z.number() }).nullable(),
   edited: z.boolean(),
   predecessors: z.array(Count),
-  arguments: z.unknown().optional(),
+  arguments: z.custom<JsonValue>().optional(),
 });
 export type ReplayEntry = z.infer<typeof ReplayEntry>;
 export const REPLAYS: EntryKind<ReplayEntry> = { name: 'replay', schema: ReplayEntry };

@@ -168,7 +168,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const cut = (partial as { text: string } | null)?.text ?? null;
   const fork = {
     ...{ locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 },
-    ...{ prefix: prefix as unknown as JsonObject, partial: cut },
+    ...{ prefix: prefix, partial: cut },
   };
   const line = { ...rolloutRecord(request, context), uid, fork };
   const turns = parseLine(printJson(line), { validation: false }).rollout?.turns ?? [];

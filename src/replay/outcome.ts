@@ -70,7 +70,7 @@ export interface ReplayOutcome {
   /** The calls that ran before it in the same notebook or session. */
   predecessors: number[];
   /** The arguments it ran with, if they are not the recorded ones. */
-  arguments?: unknown;
+  arguments?: JsonValue;
 }
 
 const diffs = new WeakMap<ReplayOutcome, DiffLine[] | null>();

@@ -1,7 +1,6 @@
 import type { RunAgain } from '../analysis/query/again.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import { changesOf, type Fingerprint, fingerprintOf } from '../core/json/fingerprint.ts';
-import type { JsonObject } from '../core/json/value.ts';
 import { ALL_RULES, RULE_NAMES } from './compare/rules.ts';
 import { REPLAYS, type ReplayEntry } from './entries.ts';
 import type { Journal } from './journal/journal.ts';
@@ -48,7 +47,7 @@ export function keepOutcome(journal: Journal, plan: PlannedCall, how: Fingerprin
     record: plan.record,
     locator,
     how,
-    ...(rest as unknown as JsonObject),
+    ...rest,
     result: result === null ? null : { ...result, text: shorten(result.text) },
     attempts: outcome.attempts.map(shortAttempt),
     outcomes: outcome.outcomes.map((one) => ({ ...one, result: shorten(one.result) })),

@@ -73,7 +73,7 @@ export function unpackLine(record: JsonObject, tools: JsonValue | undefined): Js
     ...PLAIN,
     ...record,
   };
-  whole.spans = spans as unknown as JsonValue;
+  whole.spans = spans;
   whole.messages = messages.map((message, index) => unpackMessage(message, index, texts, calls));
   whole.tool_calls = calls;
   if (isJsonObject(whole.generations)) whole.generations = unpackGenerations(whole.generations, calls, whole);

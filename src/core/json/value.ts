@@ -6,3 +6,12 @@ export interface JsonObject {
 
 export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value that should be text; '' for any other. */
+export const stringIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
+/** A value that should be a list; an empty one for any other. */
+export const listIn = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
+
+/** A value that should be an object; an empty one for any other. */
+export const objectIn = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});

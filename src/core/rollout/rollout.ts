@@ -15,7 +15,7 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool' | (string & {});
  * duplicated. `start` and `end` are UTF-16 offsets. Markers are written by the template: a role header, a tag, an end
  * token.
  */
-export interface Span {
+export type Span = {
   /** The top-level key that holds the string, or a JSON pointer if the text is nested deeper. */
   field: string;
   start: number;
@@ -26,7 +26,7 @@ export interface Span {
    * null: the record does not say. The end token of a sampled turn is a marker, and trained if its writer trains it.
    */
   trained: Trained;
-}
+};
 
 /** A piece of a turn's text, by UTF-16 offsets into `Turn.text`; parts cover the text exactly. */
 export interface Part {

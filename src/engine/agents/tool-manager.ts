@@ -136,7 +136,7 @@ class InstanceTool extends BaseTool {
   }
 
   get json(): JsonObject {
-    return this.#tool.getOpenAIToolSchema() as unknown as JsonObject;
+    return this.#tool.getOpenAIToolSchema();
   }
 
   /** @throws RolloutFault if the world failed, rather than the call */

@@ -57,7 +57,7 @@ export function trajectoryToDict(trajectory: Trajectory): JsonObject {
   return {
     task: trajectory.task,
     steps: trajectory.steps.map((step) => ({
-      chat_completions: step.chatCompletions as unknown as JsonValue,
+      chat_completions: step.chatCompletions,
       thought: step.thought,
       action: step.action === null ? null : { action: step.action },
       observation: step.observation,

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
-import type { JsonObject } from '../../core/json/value.ts';
 import type { PartialRollout } from '../request/records.ts';
 
 interface PartialEntry {
@@ -60,7 +59,7 @@ export class Partials {
   /** Rewritten whole, so a killed run loses no more than the rollouts it had started. */
   async save(): Promise<void> {
     if (this.#kept.size === 0) return rm(this.#path, { force: true });
-    const lines = [...this.#kept.values()].map((kept) => `${printJson(kept as unknown as JsonObject)}\n`);
+    const lines = [...this.#kept.values()].map((kept) => `${printJson(kept)}\n`);
     await writeFile(`${this.#path}.new`, lines.join(''));
     await rename(`${this.#path}.new`, this.#path);
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { linked, untilAborted } from '../../core/async/abort.ts';
 import { reachModel } from '../../core/http/reach.ts';
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import type { JsonObject } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { errorCode } from '../../core/text/thrown.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
@@ -342,7 +342,7 @@ class RunningRun {
         step,
         cause,
         error: request.error ?? judgement.error,
-        messages: request.messages as unknown as JsonValue,
+        messages: request.messages,
       });
       if (cause !== null && ruleOf(cause).probes) await this.#giveUpIfGone();
     } else {

@@ -95,7 +95,7 @@ function wireMessage(message: Message): JsonObject {
       arguments: isObjectText(call.function.arguments) ? call.function.arguments : '{}',
     },
   }));
-  return { ...message, ...(calls ? { tool_calls: calls } : {}) } as unknown as JsonObject;
+  return { ...message, ...(calls ? { tool_calls: calls } : {}) };
 }
 
 function isObjectText(value: string): boolean {

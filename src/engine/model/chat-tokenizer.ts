@@ -74,7 +74,7 @@ export class ChatTokenizer {
     const framed = this.#frames?.render(messages, tools, addGenerationPrompt, kwargs) ?? null;
     if (framed !== null) return framed;
     if (this.#rendered === null) return this.#render(messages, tools, addGenerationPrompt, kwargs);
-    const key = printJson([messages, tools, addGenerationPrompt, kwargs] as unknown as JsonValue);
+    const key = printJson([messages, tools, addGenerationPrompt, kwargs]);
     const known = this.#rendered.get(key);
     if (known !== undefined) return known;
     const text = this.#render(messages, tools, addGenerationPrompt, kwargs);
@@ -219,5 +219,5 @@ function templateMessage(message: Message): JsonObject {
     } catch {}
     return { ...call, function: { name: call.function.name, arguments: args } };
   });
-  return { ...message, ...(calls ? { tool_calls: calls } : {}) } as unknown as JsonObject;
+  return { ...message, ...(calls ? { tool_calls: calls } : {}) };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import type { JsonObject } from '../../core/json/value.ts';
 import type { Message } from '../common/message.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
@@ -44,7 +44,7 @@ export class OwnInteraction implements Interaction {
     signal?: AbortSignal,
   ): Promise<UserWord> {
     const { held, id } = this.#instances.get(instanceId)!;
-    const answer = await callHeld(held, 'respond', [id, messages as unknown as JsonValue, kwargs], signal);
+    const answer = await callHeld(held, 'respond', [id, [...messages], kwargs], signal);
     const { done, text, reward, metrics = null } = answer as JsonObject;
     return {
       terminate: done === true,

@@ -6,7 +6,7 @@ import type { CallRecord } from './tool-calls.ts';
 import type { TranscriptSnapshot } from './transcript.ts';
 
 /** How one assistant turn was generated; seconds count from the rollout's start. */
-export interface GenerationRecord {
+export type GenerationRecord = {
   turn: number;
   finish_reason: FinishReason;
   started: number;
@@ -14,7 +14,7 @@ export interface GenerationRecord {
   prompt_tokens: number | null;
   completion_tokens: number | null;
   retries: number;
-}
+};
 
 /** A readable warning. All warnings of a sort share a `kind`, so it is printed once. */
 export interface RolloutWarning {

@@ -20,7 +20,7 @@ export interface ToolKwargs {
 }
 
 /** A call of the rollout, from its text to its result. Indices count messages from 0, seconds count from the rollout's start. */
-export interface CallRecord {
+export type CallRecord = {
   index: number;
   turn: number;
   id: string;
@@ -43,7 +43,7 @@ export interface CallRecord {
   /** Seconds of running; the wait in the tool's queue is in `waited`. */
   duration: number | null;
   waited: number | null;
-}
+};
 
 /** A tool as held by one rollout. */
 export interface ToolInstance {

@@ -44,7 +44,7 @@ export function codeReward(options: CodeRewardOptions): RewardFn {
         timeout: options.timeout ?? 10,
       });
       if (found.error !== null) throw new RolloutFault('reward_fault', found.error);
-      return { reward: found.score, metadata: { cases: found.cases as unknown as JsonValue } };
+      return { reward: found.score, metadata: { cases: found.cases } };
     }
     const { score, metadata } = await computeScore(run, action, task.ground_truth, {
       limiter,

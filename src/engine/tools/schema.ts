@@ -3,21 +3,28 @@ import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 
+/** Schemas come from parsed text, which holds nothing else. */
+const Json = z.custom<JsonValue>();
+
 /**
  * The schemas of verl `verl/tools/schemas.py`. Newer verl allows a list for `type` and anything in `enum`, so both are accepted.
  * Nested keys (`items`, `properties`) are kept, because the model's template and server read them; verl drops them.
  */
-const PropertySchema = z.looseObject({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().nullish(),
-  enum: z.array(z.unknown()).nullable().default(null),
-});
+const PropertySchema = z
+  .object({
+    type: z.union([z.string(), z.array(z.string())]).exactOptional(),
+    description: z.string().nullable().exactOptional(),
+    enum: z.array(Json).nullable().default(null),
+  })
+  .catchall(Json);
 
-const ParametersSchema = z.looseObject({
-  type: z.string(),
-  properties: z.record(z.string(), PropertySchema),
-  required: z.array(z.string()).default([]),
-});
+const ParametersSchema = z
+  .object({
+    type: z.string(),
+    properties: z.record(z.string(), PropertySchema),
+    required: z.array(z.string()).default([]),
+  })
+  .catchall(Json);
 
 const FunctionSchema = z.object({
   name: z.string().min(1),
@@ -29,20 +36,17 @@ const FunctionSchema = z.object({
 /** The schemas as written: unset keys are not shown to a model, and a user's schema may set a default explicitly. */
 const written = new WeakMap<object, JsonObject>();
 
-let beingRead: unknown;
+let beingRead: JsonValue | undefined;
 
-export const OpenAIFunctionToolSchema = z
-  .unknown()
-  .transform((value) => {
-    beingRead = value;
-    return value;
-  })
-  .pipe(
-    z.object({ type: z.literal('function'), function: FunctionSchema }).transform((schema) => {
-      if (isJsonObject(beingRead as JsonValue)) written.set(schema, beingRead as JsonObject);
-      return schema;
-    }),
-  );
+export const OpenAIFunctionToolSchema = Json.transform((value): unknown => {
+  beingRead = value;
+  return value;
+}).pipe(
+  z.object({ type: z.literal('function'), function: FunctionSchema }).transform((schema) => {
+    if (isJsonObject(beingRead)) written.set(schema, beingRead);
+    return schema;
+  }),
+);
 export type OpenAIFunctionToolSchema = z.infer<typeof OpenAIFunctionToolSchema>;
 
 const schemaEntries = (value: JsonValue | undefined): [string, JsonValue][] =>
@@ -107,7 +111,7 @@ function withoutNulls(value: JsonValue): JsonValue {
 /** A built-in schema, without its defaults. */
 function withoutDefaults(schema: OpenAIFunctionToolSchema): JsonObject {
   const { strict, ...fn } = schema.function;
-  return { type: schema.type, function: strict ? { ...fn, strict } : fn } as unknown as JsonObject;
+  return { type: schema.type, function: strict ? { ...fn, strict } : fn };
 }
 
 /** A call with decoded arguments. `error` says why they are not an object; the arguments are then empty, as in verl. */
