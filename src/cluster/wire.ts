@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../core/json/parse.ts';
 import { printJson } from '../core/json/print.ts';
-import type { JsonObject, JsonValue } from '../core/json/value.ts';
+import { type JsonObject, listIn } from '../core/json/value.ts';
 import type { CollectedRollout, RolloutJob, RolloutOutcome } from '../engine/collect/collector.ts';
 import type { Judgement } from '../engine/collect/score.ts';
 import { type Cause, FAULT_TABLE } from '../engine/common/faults.ts';
@@ -100,7 +100,7 @@ interface SentOutcome {
 /** @throws Error for anything but an outcome from a worker of this version */
 export function decodeOutcome(text: string, job: RolloutJob): CollectedRollout<RolloutOutcome> {
   const { judgement, cause, record, ...request } = Outcome.parse(parseJson(text)) as unknown as SentOutcome;
-  const listOf = (key: string) => (record?.[key] ?? []) as JsonValue[];
+  const listOf = (key: string) => listIn(record?.[key]);
   return {
     ...job,
     judgement,

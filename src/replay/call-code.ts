@@ -1,5 +1,5 @@
 import { parseJson } from '../core/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../core/json/value.ts';
 import { languageNamed } from './languages.ts';
 
 export interface CallCode {
@@ -29,15 +29,13 @@ export function codeTool(
     language,
     argumentsOf(args: JsonValue | null): JsonObject | null {
       const code = soleCode(args, isMapped);
-      const object = isJsonObject(objectOf(args)) ? (objectOf(args) as JsonObject) : {};
+      const object = objectIn(objectOf(args));
       return code === null ? null : { ...object, code, ...(limit === undefined ? {} : { timeout: limit }) };
     },
     codeOf(args: JsonValue | null): CallCode | null {
       const code = soleCode(args, isMapped);
       if (code === null) return null;
-      const { timeout, language: own } = isJsonObject(objectOf(args))
-        ? (objectOf(args) as JsonObject)
-        : ({} as JsonObject);
+      const { timeout, language: own } = objectIn(objectOf(args));
       const told = Number(timeout);
       return {
         code,
@@ -85,7 +83,7 @@ function soleCode(args: JsonValue | null, isMapped: boolean): string | null {
   if (key !== undefined) return typeof value[key] === 'string' ? value[key] : null;
   if (!isMapped) return null;
   const texts = Object.entries(value).filter(([name, one]) => typeof one === 'string' && !NO_CODE.has(name));
-  return texts.length === 1 ? (texts[0]![1] as string) : null;
+  return texts.length === 1 ? stringIn(texts[0]![1]) : null;
 }
 
 const NO_CODE = new Set(['language', 'lang', 'timeout', 'session_id', 'id']);

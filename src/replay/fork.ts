@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DumpRecord } from '../core/dump/dump-file.ts';
 import { parseLine } from '../core/dump/parse-line.ts';
 import { printJson } from '../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
+import { isJsonObject, type JsonValue, objectIn } from '../core/json/value.ts';
 import type { Rollout, Turn } from '../core/rollout/rollout.ts';
 import { errorMessage } from '../core/text/thrown.ts';
 import {
@@ -162,7 +162,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     key: record.slice(0, 12),
     groundTruth: rollout.groundTruth ?? null,
     dataSource: dataSourceOf(rollout),
-    extraInfo: (extraInfoOf(rollout) ?? {}) as JsonObject,
+    extraInfo: objectIn(extraInfoOf(rollout) ?? {}),
   };
   const context = { task, rollout: branch, step: rollout.step ?? 0, model: model.name, gamma: 1, judgement };
   const cut = (partial as { text: string } | null)?.text ?? null;
@@ -239,7 +239,7 @@ async function judgeBranch(
       ground_truth: rollout.groundTruth ?? null,
       data_source: dataSourceOf(rollout),
       question: question ? messageText(question) : '',
-      extra_info: (extraInfoOf(rollout) ?? {}) as JsonObject,
+      extra_info: objectIn(extraInfoOf(rollout) ?? {}),
       reward_scores: request.rewardScores as JsonValue,
       ...responseOf(request, rollout, shift),
     };

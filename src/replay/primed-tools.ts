@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../core/json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../core/json/value.ts';
 import { type Rollout, toolCallsOf } from '../core/rollout/rollout.ts';
 import type { Tool } from '../engine/index.ts';
 import { OwnTool } from '../engine/own/own-tool.ts';
@@ -13,7 +13,7 @@ export function primedTools(tools: readonly Tool[], rollout: Rollout, turn: numb
   );
   return tools.map((tool) => {
     const calls = earlier.flatMap(({ name, arguments: args }) =>
-      name === tool.name && isJsonObject(args ?? undefined) ? [args as JsonObject] : [],
+      name === tool.name && isJsonObject(args ?? undefined) ? [objectIn(args)] : [],
     );
     return tool instanceof OwnTool && calls.length > 0 ? primed(tool, calls) : tool;
   });

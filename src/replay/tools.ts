@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { hashOf } from '../core/json/fingerprint.ts';
 import { printJson } from '../core/json/print.ts';
-import type { JsonObject, JsonValue } from '../core/json/value.ts';
-import { isJsonObject } from '../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../core/json/value.ts';
 import { reasonOf, shapeProblem } from '../core/text/problems.ts';
 import type { OwnUse } from '../engine/common/own-use.ts';
 import { readYaml } from '../engine/common/yaml-file.ts';
@@ -292,7 +291,7 @@ export class ReplayTools {
       needsCreateKwargs: tool instanceof CalcGsm8kRewardTool,
       needsPicture: tool instanceof ImageZoomTool,
       codeOf: () => null,
-      argumentsOf: (args) => (isJsonObject(objectOf(args)) ? (objectOf(args) as JsonObject) : null),
+      argumentsOf: (args) => (isJsonObject(objectOf(args)) ? objectIn(objectOf(args)) : null),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../../core/json/value.ts';
 
 /** A run, as far as its recorded result shows it. */
 export interface SeenResult {
@@ -68,7 +68,7 @@ function ofJson(text: string): SeenResult | null {
   } catch {
     return null;
   }
-  const meta = isJsonObject(value.metadata ?? null) ? (value.metadata as JsonObject) : {};
+  const meta = objectIn(value.metadata);
   const exit = value.exit_code ?? value.returncode ?? meta.exit_code;
   if (typeof exit !== 'number') return null;
   const { output, stdout, stderr } = value;

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { RecordedAction } from './action.ts';
 import { argumentsOf, textAt } from './tools/arguments.ts';
@@ -47,7 +47,7 @@ export function workdirOf(
 function* directoryPlaces(extras: JsonObject, json: JsonObject): Generator<[string, JsonValue | undefined]> {
   const at = (value: JsonValue | undefined, ...way: readonly string[]): JsonValue | undefined => {
     let here: JsonValue | undefined = value;
-    for (const key of way) here = isJsonObject(here ?? null) ? (here as JsonObject)[key] : undefined;
+    for (const key of way) here = isJsonObject(here ?? null) ? objectIn(here)[key] : undefined;
     return here;
   };
   yield ['info.config.environment.cwd', at(extras, 'info', 'config', 'environment', 'cwd')];

@@ -1,7 +1,7 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import { CUT_ENDS } from '../../core/rollout/ended.ts';
 import { type GroupKey, groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout, RolloutTokens, ToolCall, Turn } from '../../core/rollout/rollout.ts';
@@ -207,7 +207,7 @@ function shownArguments(raw: string, value: JsonValue | null): string {
 
 function isJsonText(text: string): boolean {
   try {
-    return typeof (JSON.parse(text) as JsonObject) === 'object';
+    return typeof JSON.parse(text) === 'object';
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { TokenText } from '../rollout/token-table.ts';
 
 /**
@@ -56,12 +56,12 @@ export async function loadAnew(anew: Anew | undefined): Promise<void> {
 export async function readTemplateFile(path: string): Promise<TemplateFile> {
   const text = await readFile(path, 'utf8');
   if (!text.trimStart().startsWith('{"') && !path.endsWith('.json')) return { source: text, values: {}, specials: [] };
-  const config = JSON.parse(text) as JsonObject;
+  const config = objectIn(JSON.parse(text));
   const source = templateSource(config.chat_template);
   if (source === null) throw new Error('it has no chat_template');
   const values: JsonObject = {};
   for (const key of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) values[key] = tokenContent(config[key]) ?? '';
-  const added = Object.values((config.added_tokens_decoder ?? {}) as JsonObject) as JsonObject[];
+  const added = Object.values(objectIn(config.added_tokens_decoder)) as JsonObject[];
   const specials = added.flatMap((one) => (one?.special === true ? (tokenContent(one) ?? []) : []));
   return { source, values, specials };
 }
@@ -78,5 +78,5 @@ const tokenContent = (value: JsonValue | undefined): string | null =>
   typeof value === 'string'
     ? value
     : typeof (value as JsonObject | null | undefined)?.content === 'string'
-      ? ((value as JsonObject).content as string)
+      ? (objectIn(value).content as string)
       : null;

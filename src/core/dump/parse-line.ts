@@ -8,7 +8,7 @@ import { formatOf, wrapList } from '../formats/registry.ts';
 import { otelTimes } from '../formats/span-times.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
@@ -137,7 +137,7 @@ function readWhole(text: string, context: ReadContext): ParsedRecord {
   }
   const record = Array.isArray(json) ? wrapList(json) : json;
   if (!isJsonObject(record ?? undefined)) return { json, error: `${valueKind(json)}, not a JSON object` };
-  const object = record as JsonObject;
+  const object = objectIn(record);
   const format = formatOf(object, context);
   return format === undefined ? unknown(object) : { json: object, format };
 }

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import { responseText } from './blocks.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
@@ -136,7 +136,7 @@ function messagePieces(message: JsonObject, at: string): MessagePiece[] {
       const call = messageCall(isJsonObject(one.tool_call) ? one.tool_call : one);
       // LangChain's word on arguments that are no JSON.
       const isInvalid = one.type === 'invalid_tool_call' && typeof one.error === 'string';
-      pieces.push({ kind: 'call', call: isInvalid ? { ...call, error: one.error as string } : call });
+      pieces.push({ kind: 'call', call: isInvalid ? { ...call, error: stringIn(one.error) } : call });
     }
   if (isJsonObject(message.function_call) && !pieces.some(({ kind }) => kind === 'call'))
     pieces.push({ kind: 'call', call: messageCall(message.function_call) });
@@ -199,7 +199,7 @@ function piecesOfBlock(block: JsonValue, at: string): MessagePiece[] {
 
 function thoughtsIn(block: JsonObject, at: string): MessagePiece[] {
   const key = ['thinking', 'reasoning', 'think', 'text', 'content'].find((one) => typeof block[one] === 'string');
-  if (key !== undefined) return [{ kind: 'thought', at: `${at}/${key}`, text: block[key] as string }];
+  if (key !== undefined) return [{ kind: 'thought', at: `${at}/${key}`, text: stringIn(block[key]) }];
   return objectsOf(block.summary).map((one, i) => ({
     kind: 'thought',
     at: `${at}/summary/${i}`,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage, type MessageCall } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -40,8 +40,8 @@ export const bfcl: Format = {
         messages,
         hasCallsApart: true,
         score: recordedReward(record.valid),
-        uid: record.id as string,
-        group: record.id as string,
+        uid: stringIn(record.id),
+        group: stringIn(record.id),
         groundTruth: record.possible_answer,
         tools: prompt.function,
       },

@@ -118,8 +118,8 @@ type NamedRecord = Omit<FoundRollout, 'messages'>;
 export function namedParts(found: NamedRecord) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!known.has(key)) extras[key] = record[key] as JsonValue;
-  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
+  for (const key of Object.keys(record)) if (!known.has(key)) extras[key] = record[key] ?? null;
+  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] ?? null;
   return {
     format: found.format,
     step: found.step ?? null,

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import { anyMessages, isForeign } from './any-message.ts';
 import { withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
@@ -179,7 +179,7 @@ export const promptRow: Format = {
       messages.push({
         role: 'user',
         trained: false,
-        texts: [{ pointer: `/${question}`, text: record[question] as string }],
+        texts: [{ pointer: `/${question}`, text: stringIn(record[question]) }],
       });
     return buildRollout(
       {

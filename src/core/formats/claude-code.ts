@@ -203,11 +203,11 @@ function lineMessage(event: JsonObject, at: string): FoundMessage {
 }
 
 const pick = (record: JsonObject, keys: readonly string[]): JsonObject =>
-  Object.fromEntries(keys.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key] as JsonValue]])));
+  Object.fromEntries(keys.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key]]])));
 
 const summaryOf = (events: readonly JsonObject[]): JsonObject => {
   const found = events.findLast((one) => one.type === 'summary' && typeof one.summary === 'string');
-  return found === undefined ? {} : { summary: found.summary as JsonValue };
+  return found === undefined ? {} : { summary: found.summary ?? null };
 };
 
 function addUsage(sum: Record<string, number>, usage: JsonValue | undefined): void {
@@ -275,7 +275,7 @@ function rootOf(event: JsonObject, byUuid: ReadonlyMap<JsonValue | undefined, Js
   for (
     let one: JsonObject | undefined = event;
     one !== undefined && !seen.has(one);
-    one = byUuid.get(one.parentUuid as JsonValue)
+    one = byUuid.get(one.parentUuid ?? null)
   ) {
     seen.add(one);
     if (isPrompt(one)) {

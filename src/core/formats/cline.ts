@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/value.ts';
+import { type JsonObject, objectIn } from '../json/value.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
@@ -152,7 +152,7 @@ export function layCondensed(
     for (const one of found) messages.push(context > 0 ? { ...one, context } : one);
   };
   for (let at = 0; at < list.length; at++) {
-    const message = list[at] as JsonObject;
+    const message = objectIn(list[at]);
     const border = borderOf(message);
     if (border === null || !hidden.has(border)) {
       say(read(message, at));

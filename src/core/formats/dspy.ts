@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/value.ts';
+import { isJsonObject, stringIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { resultText } from './any-message.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
@@ -72,7 +72,7 @@ export const dspyPrediction: Format = {
     const messages: FoundMessage[] = [];
     const inputs = ['question', 'input', 'task', 'query'].filter((key) => typeof record[key] === 'string');
     for (const key of inputs)
-      messages.push({ role: 'user', trained: false, texts: [{ pointer: `/${key}`, text: record[key] as string }] });
+      messages.push({ role: 'user', trained: false, texts: [{ pointer: `/${key}`, text: stringIn(record[key]) }] });
     const steps = Object.keys(trajectory).flatMap(
       (key) => /^(?:thought|tool_name|observation)_(\d{1,6})$/.exec(key)?.[1] ?? [],
     );

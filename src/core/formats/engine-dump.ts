@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import { type JsonObject, type JsonValue, listIn } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
@@ -52,7 +52,7 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
   for (const turn of turns) turn.reward = perTurn?.[turn.index] ?? null;
   const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
   const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] ?? null;
   const rollout = completeRollout(
     {
       format: engineDump.name,
@@ -101,7 +101,7 @@ function lengthFindings({ response_ids, response_mask, rollout_log_probs }: Json
   ] as const;
   const uneven = lists.filter(([, list]) => Array.isArray(list) && list.length !== response_ids.length);
   if (uneven.length === 0) return [];
-  const lengths = uneven.map(([name, list]) => `${(list as JsonValue[]).length} ${name}`);
+  const lengths = uneven.map(([name, list]) => `${listIn(list).length} ${name}`);
   const message = `the lists of the response differ in length: ${response_ids.length} ids, ${lengths.join(', ')}`;
   return [reportedFinding('mask_length', message)];
 }

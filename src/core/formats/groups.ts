@@ -1,6 +1,6 @@
 import { hashOf } from '../json/fingerprint.ts';
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -55,7 +55,7 @@ export const art: Format = {
     const read = (list: JsonValue | undefined, at: string, place: number): FoundMessage[] =>
       objectsOf(list).map((item, i) => {
         const isChoice = isJsonObject(item.message);
-        const message = isChoice ? (item.message as JsonObject) : item;
+        const message = isChoice ? objectIn(item.message) : item;
         const reason = idOf(item.finish_reason);
         if (isChoice && reason !== null) reasons.push(reason);
         const trained = isChoice || item.trainable === true;
@@ -113,13 +113,13 @@ export const atroposGroup: Format = {
   mapping: { rollouts: 'each place of tokens, masks, scores, messages' },
   detects: ({ tokens, masks, scores }) => Array.isArray(tokens) && Array.isArray(masks) && Array.isArray(scores),
   split(record) {
-    const count = (record.tokens as JsonValue[]).length;
+    const count = listIn(record.tokens).length;
     // A line is a group, whatever the prompts of other lines.
     const group = hashOf(printJson(record));
     return Array.from({ length: count }, (_, at): JsonObject => {
       const one: JsonObject = { atropos_position: at, atropos_group: group };
       for (const [key, value] of Object.entries(record))
-        one[key] = Array.isArray(value) && value.length === count ? (value[at] as JsonValue) : value;
+        one[key] = Array.isArray(value) && value.length === count ? (value[at] ?? null) : value;
       return one;
     });
   },
@@ -202,11 +202,11 @@ export const rollStep: Format = {
   detects: ({ responses, scores, trajectory_data }) =>
     (Array.isArray(responses) && Array.isArray(scores)) || Array.isArray(trajectory_data),
   split(record) {
-    const lead = (Array.isArray(record.trajectory_data) ? record.trajectory_data : record.responses) as JsonValue[];
+    const lead = listIn(Array.isArray(record.trajectory_data) ? record.trajectory_data : record.responses);
     const rows = Array.from({ length: lead.length }, (_, at): JsonObject => {
       const one: JsonObject = { roll_position: at };
       for (const [key, value] of Object.entries(record))
-        one[key] = Array.isArray(value) && value.length === lead.length ? (value[at] as JsonValue) : value;
+        one[key] = Array.isArray(value) && value.length === lead.length ? (value[at] ?? null) : value;
       return one;
     });
     // In an agentic step, all rows of a trajectory but the last are empty, unless they were dropped earlier.

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -55,7 +55,7 @@ export const inspectSample: Format = {
   times: inspectTimes,
   read(record, context) {
     const attachments = isJsonObject(record.attachments) ? record.attachments : {};
-    const list = objectsOf(record.messages).map((message) => attached(message, attachments) as JsonObject);
+    const list = objectsOf(record.messages).map((message) => objectIn(attached(message, attachments)));
     const messages = list.map((message, at): FoundMessage => {
       const one = chatMessage(message, `/messages/${at}`);
       const error = isJsonObject(message.error) ? message.error.message : undefined;

@@ -212,11 +212,11 @@ function tracedRun(run: JsonObject, at: string): TracedSpan {
           settings: {
             ...input.settings,
             ...Object.fromEntries(
-              Object.entries({ temperature, max_tokens: most, top_p: top }).filter(
-                ([, one]) => one !== undefined && one !== null,
+              Object.entries({ temperature, max_tokens: most, top_p: top }).flatMap(([key, one]) =>
+                one === undefined || one === null ? [] : [[key, one]],
               ),
             ),
-          } as JsonObject,
+          },
         },
         output: { ...output, ...(usage === undefined ? {} : { usage }), ...(model === null ? {} : { model }) },
         start,

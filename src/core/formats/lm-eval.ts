@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -74,8 +74,8 @@ function requestsOf(value: JsonValue | undefined): Request[] {
   const requests = Array.isArray(value) ? [...value.entries()] : isJsonObject(value) ? Object.entries(value) : [];
   return requests.map(([name, one]) => {
     const isObject = isJsonObject(one ?? undefined);
-    const values = Array.isArray(one) ? one : isObject ? Object.values(one as JsonObject) : [one];
-    return { pointer: `/arguments/${name}/${isObject ? 'arg_' : ''}`, values: values as JsonValue[] };
+    const values = Array.isArray(one) ? one : isObject ? Object.values(objectIn(one)) : [one];
+    return { pointer: `/arguments/${name}/${isObject ? 'arg_' : ''}`, values: listIn(values) };
   });
 }
 

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Ended } from '../rollout/ended.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout } from './build.ts';
@@ -27,7 +27,7 @@ export const nemoGym: Format = {
   },
   detects: (record) => isJsonObject(record.responses_create_params),
   read(record, context) {
-    const asked = record.responses_create_params as JsonObject;
+    const asked = objectIn(record.responses_create_params);
     const response = isJsonObject(record.response) ? record.response : {};
     const input = asked.input;
     const at = '/responses_create_params';

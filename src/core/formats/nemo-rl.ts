@@ -146,10 +146,10 @@ function rowTokens(one: One): RolloutTokens | null {
 function extrasOf(record: JsonObject, one: One): JsonObject {
   const extras: JsonObject = {};
   for (const [key, value] of Object.entries(record))
-    if (!KNOWN.has(key) && Array.isArray(value) && value.length === 1) extras[key] = value[0] as JsonValue;
+    if (!KNOWN.has(key) && Array.isArray(value) && value.length === 1) extras[key] = value[0] ?? null;
   const weight = numberOf(one('sample_loss_mask'));
   if (weight !== null) extras.sample_loss_mask = weight;
   const id = idOf(record.idx);
-  if (id !== null) extras.idx = record.idx as JsonValue;
+  if (id !== null) extras.idx = record.idx ?? null;
   return extras;
 }

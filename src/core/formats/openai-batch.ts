@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -6,8 +6,7 @@ import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
 import { idOf, objectsOf } from './values.ts';
 
-const batchObject = (value: JsonValue | undefined): JsonObject =>
-  isJsonObject(value ?? undefined) ? (value as JsonObject) : {};
+const batchObject = (value: JsonValue | undefined): JsonObject => objectIn(value);
 const choicesOf = ({ response }: JsonObject): JsonObject[] =>
   objectsOf(batchObject(batchObject(response).body).choices);
 
@@ -101,7 +100,7 @@ export const openaiBatchInput: Format = {
     const text = ['prompt', 'input'].find((key) => typeof body[key] === 'string');
     const messages: FoundMessage[] =
       text !== undefined
-        ? [{ role: 'user', texts: [{ pointer: `/body/${text}`, text: body[text] as string }] }]
+        ? [{ role: 'user', texts: [{ pointer: `/body/${text}`, text: stringIn(body[text]) }] }]
         : body.messages !== undefined
           ? objectsOf(body.messages).map((message, at) => chatMessage(message, `/body/messages/${at}`))
           : responseMessages(objectsOf(body.input), '/body/input');

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import { outcomeIn } from './recorded-outcome.ts';
@@ -12,7 +12,7 @@ export function chatMessage(message: JsonObject, at: string): FoundMessage {
   const texts: MessageText[] = [];
   const thought = THOUGHTS.find((key) => typeof message[key] === 'string' && message[key] !== '');
   if (thought !== undefined)
-    texts.push({ pointer: `${at}/${thought}`, text: message[thought] as string, isThought: true });
+    texts.push({ pointer: `${at}/${thought}`, text: stringIn(message[thought]), isThought: true });
   else texts.push(...thoughtsOf(message, at));
   const place = ['content', 'value', 'text', 'parts'].find((key) => message[key] !== undefined) ?? 'content';
   texts.push({ pointer: `${at}/${place}`, text: contentText(message[place]) });
@@ -45,7 +45,7 @@ function thoughtsOf(message: JsonObject, at: string): MessageText[] {
     const isThought = block.type === 'thinking' || block.type === 'reasoning' || block.type === 'think';
     const key = ['thinking', 'reasoning', 'think', 'text', 'content'].find((name) => typeof block[name] === 'string');
     return isThought && key !== undefined
-      ? [{ pointer: `${at}/${blocks!.key}/${i}/${key}`, text: block[key] as string, isThought: true }]
+      ? [{ pointer: `${at}/${blocks!.key}/${i}/${key}`, text: stringIn(block[key]), isThought: true }]
       : [];
   });
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
@@ -41,7 +41,7 @@ export const openHands: Format = {
       record.history.some((one) =>
         isJsonObject(one)
           ? isEvent(one) || openHandsSdk.isEvent(one)
-          : Array.isArray(one) && isJsonObject(one[0] ?? null) && isEvent(one[0] as JsonObject),
+          : Array.isArray(one) && isJsonObject(one[0] ?? null) && isEvent(objectIn(one[0])),
       )),
   read(record, context) {
     const isSession = record.session_of === 'openhands';

@@ -438,7 +438,7 @@ function messageOfEvent(body: JsonValue | undefined, attributes: JsonObject): Js
           ? parsed(value)
           : undefined;
       const isShape = isJsonObject(inner) || (Array.isArray(inner) && inner.every(isJsonObject));
-      return [key, isShape ? (inner as JsonValue) : value];
+      return [key, isShape ? inner : value];
     }),
   );
 }

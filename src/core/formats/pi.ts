@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
@@ -76,7 +76,7 @@ export const piFormat: Format = {
         : one;
       const failed = typeof message.errorMessage === 'string' && shown.texts.every((piece) => piece.text === '');
       if (failed)
-        shown.texts = [{ pointer: `/events/${at}/message/errorMessage`, text: `[${message.errorMessage as string}]` }];
+        shown.texts = [{ pointer: `/events/${at}/message/errorMessage`, text: `[${stringIn(message.errorMessage)}]` }];
       messages.push({ ...shown, context, ...(failed ? { trained: false } : {}) });
     }
     const { type: _type, ...shown } = session;

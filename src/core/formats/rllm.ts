@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, listIn, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -73,7 +73,7 @@ export const rllm: Format = {
       }
       for (let i = shared; i < list.length; i++) {
         const isReply = i === list.length - 1 && list[i]?.role === 'assistant';
-        const message = chatMessage(list[i] as JsonObject, `/steps/${at}/chat_completions/${i}`);
+        const message = chatMessage(objectIn(list[i]), `/steps/${at}/chat_completions/${i}`);
         const place = contexts.length - 1;
         messages.push({
           ...(isReply ? { ...message, reward: numberOf(step.reward) } : given(message)),
@@ -115,9 +115,9 @@ export const rllm: Format = {
         returns,
         advantage: numberOf(steps.at(-1)?.advantage),
         extras: {
-          episode: Object.fromEntries(Object.entries(episode).filter(([key]) => key !== 'task')) as JsonObject,
-          ...(episode.task === undefined ? {} : { task: episode.task as JsonValue }),
-          ...(versions.length > 0 ? { weight_versions: versions as JsonValue[] } : {}),
+          episode: objectIn(Object.fromEntries(Object.entries(episode).filter(([key]) => key !== 'task'))),
+          ...(episode.task === undefined ? {} : { task: episode.task }),
+          ...(versions.length > 0 ? { weight_versions: listIn(versions) } : {}),
         },
       },
       context,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
@@ -60,7 +60,7 @@ export const slime: Format = {
 };
 
 function readSample(record: JsonObject, context: ReadContext): Rollout {
-  const sample = record.sample as JsonObject;
+  const sample = objectIn(record.sample);
   const train = isJsonObject(record.train) ? record.train : {};
   const tokens = sampleTokens(sample, train);
   const response = typeof sample.response === 'string' ? sample.response : '';
@@ -145,7 +145,7 @@ export const slimeTrain: Format = {
   },
   detects: ({ sample }) => isJsonObject(sample) && sample.loss_masks !== undefined && sample.tokens !== undefined,
   read(record, context) {
-    const sample = record.sample as JsonObject;
+    const sample = objectIn(record.sample);
     const tokens = sampleTokens(
       {
         tokens: sample.tokens ?? [],

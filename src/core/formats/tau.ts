@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
@@ -131,5 +131,5 @@ function tauMessage(message: JsonObject, at: string): FoundMessage {
 
 const result = (message: JsonObject, at: string): FoundMessage => ({
   ...chatMessage({ ...message, role: message.requestor === 'user' ? 'user_tool' : 'tool' }, at),
-  answers: idOf((message.tool_call_id ?? message.id) as JsonValue),
+  answers: idOf(message.tool_call_id ?? message.id ?? null),
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { buildRollout } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
@@ -37,8 +37,8 @@ export const skyrl: Format = {
         record,
         end: SAMPLED_END,
         known: list === null ? set('input_prompt output_response score') : set('input_prompt output_response'),
-        prompt: record.input_prompt as string,
-        response: record.output_response as string,
+        prompt: stringIn(record.input_prompt),
+        response: stringIn(record.output_response),
         promptField: 'input_prompt',
         responseField: 'output_response',
         score,
@@ -67,7 +67,7 @@ export const areal: Format = {
   },
   detects: (record) => isText(record.prompt) && isText(record.completion) && record.head_version !== undefined,
   read(record, context) {
-    const [prompt, completion] = [record.prompt as string, record.completion as string];
+    const [prompt, completion] = [stringIn(record.prompt), stringIn(record.completion)];
     const rollout = textRollout(
       {
         format: 'areal',
@@ -122,8 +122,8 @@ export const agentLightning: Format = {
         record,
         end: SAMPLED_END,
         known: set('rollout_id reward prompt response step'),
-        prompt: record.prompt as string,
-        response: record.response as string,
+        prompt: stringIn(record.prompt),
+        response: stringIn(record.response),
         promptField: 'prompt',
         responseField: 'response',
         score: numberOf(record.reward),
@@ -289,8 +289,8 @@ export const rlLoggingBoard: Format = {
         format: 'rlloggingboard',
         record,
         known: set('prompt response reward step'),
-        prompt: record.prompt as string,
-        response: record.response as string,
+        prompt: stringIn(record.prompt),
+        response: stringIn(record.response),
         promptField: 'prompt',
         responseField: 'response',
         score: numberOf(record.reward),

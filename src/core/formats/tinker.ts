@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
@@ -73,7 +73,7 @@ export const tinkerSummary: Format = {
 function tinkerMessages(step: JsonObject, at: number): FoundMessage[] {
   const logs = isJsonObject(step.logs) ? step.logs : {};
   const key = ['response', 'completion', 'output'].find((name) => typeof logs[name] === 'string');
-  const text = key === undefined ? '' : (logs[key] as string);
+  const text = key === undefined ? '' : stringIn(logs[key]);
   const shown = text === '' ? `[${numberOf(step.ac_len) ?? '?'} tokens without text]` : text;
   return [
     {
@@ -94,7 +94,7 @@ export const tinkerTree: Format = {
   detects: (record) => isJsonObject(record.root) && record.title !== undefined && record.started_at !== undefined,
   split(record) {
     const { root, ...rest } = record;
-    return conversationsIn(root as JsonValue).map((messages) => ({ logtree: rest, messages }));
+    return conversationsIn(root ?? null).map((messages) => ({ logtree: rest, messages }));
   },
   read: (record, context) => tinkerConversation.read({ logtree: record, messages: [] }, context),
 };
@@ -106,7 +106,7 @@ export const tinkerConversation: Format = {
   mapping: { turns: 'data.messages', step: 'the number in the title' },
   detects: (record) => isJsonObject(record.logtree) && Array.isArray(record.messages),
   read(record, context) {
-    const log = record.logtree as JsonObject;
+    const log = objectIn(record.logtree);
     const step = /\b(\d+)\s*$/.exec(idOf(log.title) ?? '')?.[1];
     return buildRollout(
       {
@@ -133,7 +133,7 @@ export function conversationsIn(root: JsonValue): JsonValue[] {
       continue;
     }
     const inner = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
-    for (let at = inner.length - 1; at >= 0; at--) if (typeof inner[at] === 'object') open.push(inner[at] as JsonValue);
+    for (let at = inner.length - 1; at >= 0; at--) if (typeof inner[at] === 'object') open.push(inner[at] ?? null);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import { type JsonObject, listIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, recordedReward } from './values.ts';
@@ -19,11 +19,11 @@ export const toraQuestion: Format = {
     record.code.every((one) => typeof one === 'string') &&
     Array.isArray(record.pred),
   split(record) {
-    const count = (record.code as JsonValue[]).length;
+    const count = listIn(record.code).length;
     return Array.from({ length: count }, (_, at): JsonObject => {
       const one: JsonObject = { tora_sample: at };
       for (const [key, value] of Object.entries(record))
-        one[key] = Array.isArray(value) && value.length === count ? (value[at] as JsonValue) : value;
+        one[key] = Array.isArray(value) && value.length === count ? (value[at] ?? null) : value;
       return one;
     });
   },

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
@@ -54,7 +54,7 @@ export const trace: Format = {
     const info = isJsonObject(record.info) ? record.info : {};
     const isTrained = agent.trainable !== false && run.type !== 'eval' && info.kind !== 'eval';
     const messages = graph.order.map((at): FoundMessage => {
-      const node = nodes[at] as JsonObject;
+      const node = objectIn(nodes[at]);
       const message = chatMessage(isJsonObject(node.message) ? node.message : {}, `/nodes/${at}/message`);
       const mask = idsOf(node.mask);
       const isSampled = node.sampled === true;
@@ -240,7 +240,7 @@ function pathTokens(nodes: readonly JsonObject[], path: readonly number[]): Roll
   const lists: Record<string, (number | null)[]> = {};
   let border: number | null = null;
   for (const at of path) {
-    const node = nodes[at] as JsonObject;
+    const node = objectIn(nodes[at]);
     const own = idsOf(node.token_ids);
     if (own === null) continue;
     const bits = idsOf(node.mask) ?? own.map(() => 0);

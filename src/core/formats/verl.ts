@@ -36,7 +36,7 @@ export const verl: Format = {
 
 function fieldsOf(record: JsonObject): RolloutFields {
   const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] ?? null;
   // A score or a step that is not a number has no place, but must not vanish.
   for (const key of ['score', 'step']) {
     const value = record[key];

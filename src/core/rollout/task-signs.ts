@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import { askedForms, bareAnswer, givenAnswer } from './answer-forms.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isResult, type ToolCall, type UncheckedRollout } from './rollout.ts';
@@ -121,7 +121,7 @@ function checkCallSchemas({ turns, responseTurn, toolSchemas }: UncheckedRollout
   const tools = new Map(
     toolSchemas.flatMap((schema) => {
       const own = schemaFunction(schema);
-      return own === null ? [] : [[own.name as string, own] as const];
+      return own === null ? [] : [[stringIn(own.name), own] as const];
     }),
   );
   if (tools.size === 0) return;
@@ -170,8 +170,8 @@ function isOfType(value: JsonValue, type: string): boolean {
   if (type === 'number')
     return own === 'integer' || (own === 'string' && value !== '' && Number.isFinite(Number(value)));
   if (type === 'integer')
-    return (own === 'number' && Number.isInteger(value)) || (own === 'string' && /^-?\d+$/.test(value as string));
-  if (type === 'boolean') return own === 'string' && /^(?:true|false)$/i.test(value as string);
+    return (own === 'number' && Number.isInteger(value)) || (own === 'string' && /^-?\d+$/.test(stringIn(value)));
+  if (type === 'boolean') return own === 'string' && /^(?:true|false)$/i.test(stringIn(value));
   return false;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../../core/json/value.ts';
 import { pythonText } from '../common/python-text.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 import type { RewardFn, RewardTask } from '../rewards/reward.ts';
@@ -264,7 +264,7 @@ export class ToolEnvironment extends BaseTaskEnv {
     const args = finish === undefined ? undefined : calledFunction(finish)?.arguments;
     if (finish === undefined) return jsonText(action);
     const decoded = typeof args === 'string' ? decodeFunctionCall('finish', args) : null;
-    if (decoded?.error) return args as string;
+    if (decoded?.error) return stringIn(args);
     const holder = decoded?.arguments ?? args ?? {};
     return isJsonObject(holder) ? jsonText(holder.response ?? '') : jsonText(action);
   }

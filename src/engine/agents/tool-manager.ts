@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonJson } from '../common/python.ts';
@@ -296,7 +296,7 @@ export class ToolManager {
     // Keys are inserted first, so they have the order of the calls.
     for (const id of ids) outputs.set(id, '');
     const one = async ({ name, arguments: args }: ToolCall, index: number) =>
-      outputs.set(ids[index]!, String(await this.call(name, args as JsonObject)));
+      outputs.set(ids[index]!, String(await this.call(name, objectIn(args))));
     if (parallel) await Promise.all(calls.map(one));
     else for (const [index, call] of calls.entries()) await one(call, index);
     return Object.fromEntries(outputs);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { z } from 'zod';
 import { JsonError, parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { shapeProblem } from '../../core/text/problems.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { SessionId } from '../../sandbox/sessions/client.ts';
@@ -142,7 +142,7 @@ function readTask(value: JsonValue, index: number, seen: Map<string, number>): T
       needToolsKwargs: extra_info?.need_tools_kwargs ?? undefined,
       toolSelection: extra_info?.tool_selection ?? undefined,
       interactionKwargs: extra_info?.interaction_kwargs ?? undefined,
-      row: value as JsonObject,
+      row: objectIn(value),
       instanceId:
         instanceIdOf(parsed.data.instance_id) ??
         instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_id) ??

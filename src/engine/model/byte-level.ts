@@ -1,5 +1,5 @@
 import { SplitPreTokenizer } from '@huggingface/tokenizers';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../../core/json/value.ts';
 import { RecentTexts } from './recent-texts.ts';
 
 /** Characters of text whose ids are cached: system prompts, headers and results recur constantly. */
@@ -65,8 +65,8 @@ export class ByteLevel {
       return null;
     const tokens = added.map(({ id, content, special }) => ({
       id: id as number,
-      content: content as string,
-      special: special === true || more.includes(content as string),
+      content: stringIn(content),
+      special: special === true || more.includes(stringIn(content)),
     }));
     return new ByteLevel(tokens, { isNormalized, word: splitPattern(splitter) });
   }

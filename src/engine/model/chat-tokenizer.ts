@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { printJson } from '../../core/json/print.ts';
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
@@ -166,7 +166,7 @@ export async function loadChatTokenizer(path: string, templatePath?: string): Pr
   const tokenizerPath = isFolder ? join(path, 'tokenizer.json') : path;
   const read = async (path: string): Promise<JsonObject> => {
     try {
-      return JSON.parse(await readFile(path, 'utf8')) as JsonObject;
+      return objectIn(JSON.parse(await readFile(path, 'utf8')));
     } catch (error) {
       throw new Error(`${path}: ${error instanceof SyntaxError ? `not JSON: ${error.message}` : reasonOf(error)}`);
     }

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../core/async/timeout.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { Agent } from '../agents/agents.ts';
 import { type Environment, type EnvStepResult, resetResult, stepResult } from '../agents/environments.ts';
 import type { AgentAction } from '../agents/trajectory.ts';
@@ -250,7 +250,7 @@ function ownAgent(held: HeldObject, env: HeldObject | null): DrivenAgent {
   const take = (answer: JsonValue) => {
     const given = isJsonObject(answer) ? answer.messages : null;
     if (Array.isArray(given)) messages = given as unknown as Message[];
-    return answer as JsonObject;
+    return objectIn(answer);
   };
   return {
     get messages() {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json/value.ts';
+import { type JsonObject, objectIn } from '../../core/json/value.ts';
 import type { Message } from '../common/message.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
@@ -45,7 +45,7 @@ export class OwnInteraction implements Interaction {
   ): Promise<UserWord> {
     const { held, id } = this.#instances.get(instanceId)!;
     const answer = await callHeld(held, 'respond', [id, [...messages], kwargs], signal);
-    const { done, text, reward, metrics = null } = answer as JsonObject;
+    const { done, text, reward, metrics = null } = objectIn(answer);
     return {
       terminate: done === true,
       text: String(text),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { onAbort, untilAborted } from '../../core/async/abort.ts';
 import { TimedOutError, withTimeout } from '../../core/async/timeout.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { CannotLoadError, OwnCodeError } from '../python/own-error.ts';
 import { callHeld, type LoadRequest, OwnHost } from '../python/own-host.ts';
 import { PythonProcess } from '../python/python-process.ts';
@@ -71,8 +71,8 @@ export function ownReward(options: OwnRewardOptions): OwnReward {
       const raised = lines?.[0]?.startsWith('Traceback') ? lines.at(-1) : lines?.[0];
       throw raised === undefined ? error : new OwnCodeError(raised, { trace: (error as OwnCodeError).trace });
     });
-    const { score, metadata } = answer as JsonObject;
-    return { reward: score as number, metadata: isJsonObject(metadata ?? null) ? (metadata as JsonObject) : {} };
+    const { score, metadata } = objectIn(answer);
+    return { reward: score as number, metadata: objectIn(metadata) };
   };
   return {
     start: async (signal) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { OwnUse } from '../common/own-use.ts';
 import { CannotLoadError, OwnCodeError } from '../python/own-error.ts';
 import { callHeld, type HeldObject, type LoadRequest } from '../python/own-host.ts';
@@ -82,7 +82,7 @@ export class OwnTool implements Tool {
 
   async create(instanceId: string = randomUUID(), kwargs: JsonObject = {}, { signal }: ToolRun = {}) {
     const held = await this.held(signal);
-    const answer = (await callHeld(held, 'create', [instanceId, kwargs], signal)) as JsonObject;
+    const answer = objectIn(await callHeld(held, 'create', [instanceId, kwargs], signal));
     this.#own.host.hold(held.process);
     this.#instances.set(instanceId, { held, id: String(answer.instance), isGuilty: false });
     return { instanceId, response: responseOf(answer) };
@@ -96,10 +96,12 @@ export class OwnTool implements Tool {
   ): Promise<ToolResult> {
     const instance = this.#instance(instanceId);
     const { held, id } = instance;
-    const answer = (await callHeld(held, 'execute', [id, parameters, kwargs], signal).catch((error: Error) => {
-      if (error instanceof OwnCodeError && error.endsProcess) instance.isGuilty = true;
-      throw error;
-    })) as JsonObject;
+    const answer = objectIn(
+      await callHeld(held, 'execute', [id, parameters, kwargs], signal).catch((error: Error) => {
+        if (error instanceof OwnCodeError && error.endsProcess) instance.isGuilty = true;
+        throw error;
+      }),
+    );
     return {
       response: responseOf(answer),
       reward: typeof answer.reward === 'number' ? answer.reward : null,

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { OwnCodeError } from './own-error.ts';
 import type { OpenProcess, OwnProcess } from './own-process.ts';
 
@@ -84,7 +84,7 @@ export class OwnHost {
   async #load(process: OwnProcess, request: LoadRequest, signal: AbortSignal | undefined): Promise<HeldObject> {
     const key = `${request.kind}-${this.#nextKey++}`;
     const about = await process.request({ ...request, op: 'load', as: key }, signal);
-    return { process, key, about: about as JsonObject };
+    return { process, key, about: objectIn(about) };
   }
 
   #endIfLeft(process: OwnProcess): void {

@@ -1,5 +1,5 @@
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 
 /** A state without a verdict: the service is waiting, failed, or gave up. */
 const NO_VERDICT =
@@ -51,7 +51,7 @@ function saidIn(value: JsonValue | undefined): string | null {
   if (value === true) return 'error true';
   if (typeof value === 'string') return value.trim() === '' ? null : value;
   if (Array.isArray(value)) return value.length === 0 ? null : (saidIn(value[0]) ?? printJson(value));
-  if (!isJsonObject(value ?? null) || Object.keys(value as JsonObject).length === 0) return null;
+  if (!isJsonObject(value ?? null) || Object.keys(objectIn(value)).length === 0) return null;
   return printJson(value);
 }
 

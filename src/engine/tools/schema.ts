@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 
 /** Schemas come from parsed text, which holds nothing else. */
@@ -64,7 +64,7 @@ const picked = (value: JsonObject, names: readonly string[]): JsonObject =>
  */
 export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonObject => {
   const given = written.get(schema) ?? withoutDefaults(schema);
-  const fn = (given.function ?? {}) as JsonObject;
+  const fn = objectIn(given.function);
   const parameters = fn.parameters;
   const shown: JsonObject = picked(fn, ['name', 'description']);
   if (isJsonObject(parameters)) {
@@ -74,7 +74,7 @@ export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonO
     ]);
     shown.parameters = {
       ...picked(parameters, ['type']),
-      ...(isJsonObject(parameters.properties) ? { properties: Object.fromEntries(properties) as JsonObject } : {}),
+      ...(isJsonObject(parameters.properties) ? { properties: objectIn(Object.fromEntries(properties)) } : {}),
       ...picked(parameters, ['required']),
     };
   }
@@ -84,7 +84,7 @@ export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonO
 /** The schema as sent to a chat API: every written key, including nested ones, but no null (llama.cpp turns `enum: null` into an empty rule). */
 export const wireSchema = onceEach(
   (schema: OpenAIFunctionToolSchema): JsonObject =>
-    withoutNulls(written.get(schema) ?? withoutDefaults(schema)) as JsonObject,
+    objectIn(withoutNulls(written.get(schema) ?? withoutDefaults(schema))),
 );
 
 /** Cached, since all rollouts show the same few schemas. */

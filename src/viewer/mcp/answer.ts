@@ -1,5 +1,5 @@
 import { type Printable, printJson } from '../../core/json/print.ts';
-import type { JsonObject } from '../../core/json/value.ts';
+import { type JsonObject, objectIn } from '../../core/json/value.ts';
 
 /** The limit of an answer, in bytes of UTF-8: a model reads all of it. */
 const MOST_BYTES = 20_000;
@@ -23,7 +23,7 @@ export function agentAnswer(data: Printable, beside: { [key: string]: Printable 
   if (Buffer.byteLength(text) > MOST_BYTES) throw new Error('the answer is too long: ask for less');
   // In the object, too, an escape stands in place of what cannot be seen.
   const shown = JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? visible(value) : value));
-  return { text, structured: shown as JsonObject };
+  return { text, structured: objectIn(shown) };
 }
 
 export const bytesOf = (value: Printable): number => Buffer.byteLength(visible(printJson(value))) + 1;

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { type JsonObject, objectIn } from '../../core/json/value.ts';
 
 /** Slower answers are abandoned: the agent can ask for less. */
 const LONGEST_MS = 120_000;
 
 export interface ProgramRun {
   /** The objects taken, in line order. */
-  rows: Record<string, unknown>[];
+  rows: JsonObject[];
   /** There were more lines than were taken. */
   hasMore: boolean;
   /** Messages that the program printed besides its answer. */
@@ -21,7 +22,7 @@ export interface ProgramRun {
  */
 export async function askProgram(
   args: readonly string[],
-  take: (row: Record<string, unknown>) => boolean | null,
+  take: (row: JsonObject) => boolean | null,
   signal?: AbortSignal,
 ): Promise<ProgramRun> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
@@ -40,7 +41,7 @@ export async function askProgram(
   const end = () => child.kill('SIGKILL');
   const timer = setTimeout(end, LONGEST_MS);
   signal?.addEventListener('abort', end);
-  const rows: Record<string, unknown>[] = [];
+  const rows: JsonObject[] = [];
   let hasMore = false;
   try {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -48,7 +49,7 @@ export async function askProgram(
         messages += line;
         continue;
       }
-      const row = JSON.parse(line) as Record<string, unknown>;
+      const row = objectIn(JSON.parse(line));
       const taken = take(row);
       hasMore = taken === false;
       if (hasMore) break;

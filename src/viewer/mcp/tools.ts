@@ -3,7 +3,7 @@ import { resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { parseLocator } from '../../core/dump/locator.ts';
 import type { Printable } from '../../core/json/print.ts';
-import type { JsonObject } from '../../core/json/value.ts';
+import { type JsonObject, objectIn } from '../../core/json/value.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
 import { type AgentAnswer, agentAnswer, bytesOf, ROOM_BYTES } from './answer.ts';
@@ -71,7 +71,7 @@ export function mcpTools(served: Served): AgentTool[] {
       async ({ filter: expression }, signal) => {
         const keys = new KeyValues();
         const asked = ['ls', '--json', ...reading, ...flags({ filter: expression, limit: KEYS_OF }), '--', ...paths];
-        const { messages, status } = await askProgram(asked, (row) => keys.add(row as JsonObject), signal);
+        const { messages, status } = await askProgram(asked, (row) => keys.add(row), signal);
         if (status === 2) throw new Error(messages);
         return fittedRows(keys.rows(), { rollouts: keys.count, ...toldMessages(messages) });
       },
@@ -97,8 +97,8 @@ export function mcpTools(served: Served): AgentTool[] {
           status,
         } = await askProgram(['show', '--json', ...reading, '--', ...locators], () => true, signal);
         if (status === 2) throw new Error(messages);
-        const rollouts = offset === 0 ? shown : shown.map((one) => withOffset(one as JsonObject, from, offset));
-        return agentAnswer(showAnswer(rollouts as JsonObject[], { from, to, chars }), toldMessages(messages));
+        const rollouts = offset === 0 ? shown : shown.map((one) => withOffset(one, from, offset));
+        return agentAnswer(showAnswer(rollouts, { from, to, chars }), toldMessages(messages));
       },
     ),
     tool(
@@ -152,7 +152,12 @@ export function mcpTools(served: Served): AgentTool[] {
               const { turn, message } = own.find((one) => one.check === check)!;
               if (known.examples.length < EXAMPLES)
                 known.examples.push(
-                  rowAnswer({ locator: row.locator, score: row.score ?? null, turn, message } as JsonObject),
+                  rowAnswer({
+                    locator: row.locator ?? null,
+                    score: row.score ?? null,
+                    turn: turn ?? null,
+                    message: message ?? null,
+                  }),
                 );
             }
             // Only totals are kept, so a million rollouts take no memory.
@@ -331,7 +336,7 @@ async function answerPage(
       // Rows that do not fit are counted, as long as time permits.
       if (room < 0) return performance.now() < until ? null : false;
       if (seen <= from) return null;
-      const one = shape(row as JsonObject);
+      const one = shape(row);
       room -= bytesOf(one);
       if (room >= 0) shaped.push(one);
       else if (shaped.length === 0) shaped.push({ too_long: true });
@@ -368,7 +373,7 @@ const toldMessages = (messages: string): { [key: string]: Printable } =>
 /** Omits keys that are null in every dump without such facts. */
 function sumsAnswer(row: JsonObject): Printable {
   const { facts, observed: _observed, ...rest } = row;
-  const known = Object.entries((facts ?? {}) as JsonObject).filter(([, value]) => value !== null);
+  const known = Object.entries(objectIn(facts)).filter(([, value]) => value !== null);
   return rowAnswer({ ...rest, facts: Object.fromEntries(known) });
 }
 

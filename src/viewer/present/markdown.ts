@@ -1,5 +1,5 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
-import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
+import { isJsonObject, objectIn } from '../../core/json/value.ts';
 import { END_WORD } from '../../core/rollout/ended.ts';
 import type { Part, Turn } from '../../core/rollout/rollout.ts';
 import { scoreText } from '../../core/text/quantities.ts';
@@ -59,9 +59,9 @@ function markdownPart({ text, toolCalls }: Turn, { kind, start, end, call }: Par
   const found = toolCalls[call ?? -1];
   const name = `**call** ${inline(found?.name ?? 'that could not be read')}`;
   const given = found?.error === null ? found.arguments : undefined;
-  if (!isJsonObject(given ?? undefined) || Object.keys(given as JsonObject).length === 0)
+  if (!isJsonObject(given ?? undefined) || Object.keys(objectIn(given)).length === 0)
     return `${name}\n\n${fence(words)}\n`;
-  const rows = Object.entries(given as JsonObject).map(
+  const rows = Object.entries(objectIn(given)).map(
     ([key, value]) =>
       `**${inline(key)}**\n\n${fence(typeof value === 'string' ? sanitise(value) : sanitise(formatJson(value, 2)), typeof value === 'string' ? '' : 'json')}\n`,
   );

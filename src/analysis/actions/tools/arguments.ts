@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn } from '../../../core/json/value.ts';
 
 /** The arguments of a call as an object; empty if they are anything else. */
-export const argumentsOf = (value: JsonValue | null | undefined): JsonObject =>
-  isJsonObject(value ?? null) ? (value as JsonObject) : {};
+export const argumentsOf = (value: JsonValue | null | undefined): JsonObject => objectIn(value);
 
 /** The value of the first of these keys that holds a text. */
 export function textAt(args: JsonObject, ...keys: readonly string[]): string | null {

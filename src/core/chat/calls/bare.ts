@@ -1,5 +1,5 @@
 import { printJson } from '../../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonValue, objectIn } from '../../json/value.ts';
 import { unclosedCall } from '../../rollout/call-error.ts';
 import {
   type CallGrammar,
@@ -152,7 +152,7 @@ function gemmaCall(raw: string): ReadCall {
   const read = callJsonOf(json);
   if ('error' in read) return failedCall('its arguments are not what the grammar says', name);
   return isJsonObject(read.value)
-    ? { name, arguments: read.value as JsonObject, error: null }
+    ? { name, arguments: objectIn(read.value), error: null }
     : failedCall('no arguments', name);
 }
 

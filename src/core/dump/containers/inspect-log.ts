@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../json/value.ts';
 import { errorMessage } from '../../text/thrown.ts';
 import { LARGE_SAMPLE, LargeSamples } from './large-sample.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
@@ -116,7 +116,7 @@ async function logHead(members: ReadonlyMap<string, Member>): Promise<Buffer | n
 /** null for a header that is cut off: the samples are read without it. */
 function headFrom(bytes: Uint8Array, name: string): Buffer | null {
   try {
-    const { eval: spec, plan, status, version } = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject;
+    const { eval: spec, plan, status, version } = objectIn(JSON.parse(Buffer.from(bytes).toString('utf8')));
     return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, eval: spec, plan, from: name })},`);
   } catch {
     return null;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
-import type { JsonObject } from '../../json/value.ts';
+import { objectIn } from '../../json/value.ts';
 import { jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
 
@@ -37,7 +37,7 @@ export async function* parquetRows(path: string): AsyncGenerator<CopyLine> {
       while (row < end) {
         const rowEnd = Math.min(end, row + (row === 0 ? FIRST_ROWS : step));
         const rows = await settled(() => parquetReadObjects({ file, metadata, compressors, rowStart: row, rowEnd }));
-        for (const one of rows) yield { text: printJson(jsonOf(one) as JsonObject) };
+        for (const one of rows) yield { text: printJson(objectIn(jsonOf(one))) };
         row = rowEnd;
       }
     }

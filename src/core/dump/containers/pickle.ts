@@ -1,6 +1,6 @@
 import { Parser } from 'pickleparser';
 import { printJson } from '../../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, listIn } from '../../json/value.ts';
 import { bytesAsText } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
 import { dtypeOf, rebuild, type Storage, Tensor } from './tensor.ts';
@@ -115,11 +115,11 @@ function pickleRows(columns: JsonObject): JsonObject[] {
   const key = ['tokens', 'sample_indices', 'loss_masks', 'response_lengths'].find((name) =>
     Array.isArray(columns[name]),
   );
-  const count = key === undefined ? 0 : (columns[key] as JsonValue[]).length;
+  const count = key === undefined ? 0 : listIn(columns[key]).length;
   return Array.from({ length: count }, (_, row) => {
     const object: JsonObject = Object.create(null);
     for (const [name, values] of Object.entries(columns))
-      object[name] = Array.isArray(values) && values.length === count ? (values[row] as JsonValue) : values;
+      object[name] = Array.isArray(values) && values.length === count ? (values[row] ?? null) : values;
     return object;
   });
 }

@@ -48,11 +48,11 @@ export function joinOf(path: string): Join | null {
 const edit =
   (change: (record: JsonObject) => JsonObject): Adder =>
   (text) => {
-    const record = objectIn(text);
+    const record = parsedObject(text);
     return record === null ? text : printJson(change(record));
   };
 
-function objectIn(text: string | Uint8Array): JsonObject | null {
+function parsedObject(text: string | Uint8Array): JsonObject | null {
   try {
     const value = parseJson(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'));
     return isJsonObject(value) ? value : null;
@@ -77,8 +77,9 @@ async function primeJoin(folder: string): Promise<Adder> {
   return edit((record) => {
     if (!Array.isArray(record.traces)) return record;
     const traces = record.traces.map((one) => {
-      const own = isJsonObject(one) && typeof one.id === 'string' ? updates.get(one.id) : undefined;
-      return own === undefined ? one : foldOnto(one as JsonObject, own);
+      if (!isJsonObject(one) || typeof one.id !== 'string') return one;
+      const own = updates.get(one.id);
+      return own === undefined ? one : foldOnto(one, own);
     });
     return { ...record, traces };
   });
@@ -109,7 +110,7 @@ async function joinedMessages(path: string): Promise<Map<number, JsonValue>> {
   const found = new Map<number, JsonValue>();
   if (!isFileInside(dirname(path), path)) return found;
   for await (const line of linesIn(path)) {
-    const record = objectIn(line);
+    const record = parsedObject(line);
     if (record !== null && typeof record.sample_index === 'number' && Array.isArray(record.messages))
       found.set(record.sample_index, record.messages);
   }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { lostLine } from '../../formats/lost-line.ts';
 import { isOpenHandsEvent } from '../../formats/openhands.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../json/value.ts';
 import { isFileInside, readStrangerFile } from '../stranger-file.ts';
 
 const EVENT = /^(\d+)\.json$/;
@@ -23,7 +23,7 @@ export function conversationFile(folder: string, names: Iterable<string>): strin
   if (first === undefined) return null;
   const value = jsonIn(join(folder, first.name));
   const event = Array.isArray(value) ? value[0] : value;
-  return isJsonObject(event ?? undefined) && isOpenHandsEvent(event as JsonObject) ? first.name : null;
+  return isJsonObject(event ?? undefined) && isOpenHandsEvent(objectIn(event)) ? first.name : null;
 }
 
 /**
@@ -35,7 +35,7 @@ export function conversationEvents(folder: string): JsonValue[] {
   const unreadable = new Set<number>();
   for (const { name, number } of numberedFiles(readdirSync(folder), EVENT)) {
     const value = isFileInside(folder, join(folder, name)) ? jsonIn(join(folder, name)) : undefined;
-    if (isJsonObject(value ?? undefined)) found.set(number, value as JsonObject);
+    if (isJsonObject(value ?? undefined)) found.set(number, objectIn(value));
     else unreadable.add(number);
   }
   const cache = basename(folder.replace(/\/+$/, '')) === 'event_cache' ? folder : join(folder, '../event_cache');

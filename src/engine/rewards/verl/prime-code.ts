@@ -1,6 +1,6 @@
 import { parsePythonJson } from '../../../core/json/parse.ts';
 import { printJson } from '../../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { isJsonObject, type JsonValue, objectIn, stringIn } from '../../../core/json/value.ts';
 import type { CheckOptions, Run } from '../../../sandbox/check-correctness.ts';
 import type { RunCodeResponse } from '../../../sandbox/protocol.ts';
 
@@ -39,7 +39,7 @@ export async function primeCodeScore(
   for (const [i, input] of inputs.entries()) {
     // One failure settles the result of running all of them.
     if (cases.some(({ passed }) => !passed) && (name !== null || i >= CASES)) break;
-    const program = name === null ? `${IMPORTS}${code}` : `${IMPORTS}${code}\n${callSource(name, input as string)}`;
+    const program = name === null ? `${IMPORTS}${code}` : `${IMPORTS}${code}\n${callSource(name, stringIn(input))}`;
     const stdin = name === null ? (Array.isArray(input) ? input.join('\n') : String(input)) : '';
     const answer = await ask(() =>
       run({ code: program, language: 'python', stdin, run_timeout: timeout }, { signal: stop }),
@@ -134,7 +134,7 @@ function says(stdout: string, expected: JsonValue | undefined, isCall: boolean):
 
 function readAnswer(text: string): JsonValue | undefined {
   try {
-    return parsePythonJson(text) as JsonValue;
+    return parsePythonJson(text);
   } catch {
     return undefined;
   }
@@ -145,7 +145,7 @@ function taskOf(
 ): { inputs: JsonValue[]; outputs: JsonValue[]; name: string | null } | null {
   const value = typeof truth === 'string' ? readAnswer(truth) : truth;
   if (!isJsonObject(value)) return null;
-  const { inputs, outputs, fn_name: name } = value as JsonObject;
+  const { inputs, outputs, fn_name: name } = objectIn(value);
   if (!Array.isArray(inputs) || !Array.isArray(outputs)) return null;
   return { inputs, outputs, name: typeof name === 'string' ? name : null };
 }

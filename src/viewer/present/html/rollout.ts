@@ -1,5 +1,5 @@
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
-import { isJsonObject, type JsonObject } from '../../../core/json/value.ts';
+import { isJsonObject, objectIn } from '../../../core/json/value.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
 import { type Part, type Rollout, type ToolCall, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
@@ -127,7 +127,7 @@ const pre = (text: string): string => `<pre>${escaped(text)}</pre>`;
 /** Code passed in a call is shown as code, not as an escaped string. */
 function argumentsHtml({ arguments: given, error }: ToolCall, text: string): string {
   if (error !== null || !isJsonObject(given ?? undefined)) return pre(text);
-  const rows = Object.entries(given as JsonObject).map(
+  const rows = Object.entries(objectIn(given)).map(
     ([name, value]) => ` <i>${escaped(name)}</i>${pre(typeof value === 'string' ? value : formatJson(value, 2))}`,
   );
   return rows.length === 0 ? pre(text) : rows.join('');

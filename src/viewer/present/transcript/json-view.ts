@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { isJsonObject, type JsonValue, listIn } from '../../../core/json/value.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatJson } from '../json.ts';
@@ -57,7 +57,7 @@ export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
     }
     const entries: [string, JsonValue][] = isJsonObject(value)
       ? Object.entries(value)
-      : (value as JsonValue[]).map((item, i) => [String(i), item]);
+      : listIn(value).map((item, i) => [String(i), item]);
     const [open, close] = Array.isArray(value) ? '[]' : '{}';
     const size = Array.isArray(value) ? plural(entries.length, 'item') : plural(entries.length, 'key');
     const closed = folds.get(id) ?? (depth >= OPEN_DEPTH || (depth > 0 && entries.length > OPEN_ENTRIES));
