@@ -86,9 +86,7 @@ export async function shareRedis(address: string, say: (message: string) => void
   } catch (error) {
     await close();
     throw /NOAUTH|WRONGPASS/.test(errorMessage(error))
-      ? new Error(
-          `${name}: ${errorMessage(error)}; the password stands in ROLLOUT_VIEWER_QUEUE_PASSWORD, or in the URL`,
-        )
+      ? new Error(`${name}: ${errorMessage(error)}; the password is in ROLLOUT_VIEWER_QUEUE_PASSWORD, or in the URL`)
       : error;
   }
   return { redis, bullmq, prefix, name, refusals: new Refusals(name, say), another, close };

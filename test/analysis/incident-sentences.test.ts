@@ -26,7 +26,7 @@ async function opened(seed: number, plants: Plants) {
 }
 
 describe('incidents', () => {
-  test('two at once are two sentences, each with its step; what came of one stands below that one', async () => {
+  test('two at once are two sentences, each with its step; what came of one is below that one', async () => {
     const { facts, moved } = await opened(6, {
       hack: { step: 15, share: 0.5, wording: 5 },
       deadTool: { step: 15, wording: 2 },

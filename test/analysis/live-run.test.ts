@@ -104,7 +104,7 @@ describe('a run from afar', () => {
     ['quiet', [62, 52, 42, 32]],
     ['quiet', [72, 62, 52, 42]],
     ['past', [72 + 1500, 62 + 1500, 52 + 1500, 42 + 1500]],
-    // A step of before the pause of a resumed run stands beside the new ones.
+    // A step of before the pause of a resumed run is beside the new ones.
     ['quiet', [1000, 990, 980, 62, 52, 42]],
     // Copied files have one time, or times in no order: they tell no interval.
     ['past', [42, 42, 42, 42]],

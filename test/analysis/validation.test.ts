@@ -5,7 +5,7 @@ import { type Validation, validationOf } from '../../src/analysis/prompts/valida
 import { Dump } from '../../src/core/dump/dump.ts';
 import { writeDump } from '../support/dump.ts';
 
-/** One prompt's; another one stands beside it, for a prompt alone is no group. */
+/** One prompt's; another one is beside it, for a prompt alone is no group. */
 async function figures(records: readonly object[]): Promise<Validation> {
   const lines = records.map((one) => ({ input: 'user\nq\nassistant\n', output: 'a', ...one }));
   const other = { input: 'user\nother\nassistant\n', output: 'a', score: 0, data_source: 'other' };

@@ -200,7 +200,7 @@ describe('from tasks to a dump', () => {
       expect(members.map(({ rewards }) => rewards.advantage)).toEqual(expected);
     }
     const line = (shown[0] as { loss_mask: object; rewards: object }).loss_mask;
-    // Calls and reasoning that the server parsed were written anew.
+    // Calls and reasoning that the server parsed were rewritten.
     expect(line).toMatchObject({ source: 'rewritten' });
     const plain = await rolloutViewer(['show', locators[0]!], { cwd: directory });
     expect(plain.stdout).toContain('[system]\n\nUse the tool, then answer with ####.\n\n[user]');

@@ -261,7 +261,7 @@ describe('SGLang /generate, token in and token out', () => {
     expect(transcript.responseMask![end]).toBe(0);
   });
 
-  it('tells where the conversation rendered anew says something else (strict), or only white space differs', async () => {
+  it('tells where the conversation rendered again says something else (strict), or only white space differs', async () => {
     const spaced = call('f', { x: 1 }).replace('{"x":1}', '{ "x":  1}');
     const strict = await play([{ text: spaced }, { text: 'end' }]);
     expect(strict.warnings[0]!.message).toMatch(

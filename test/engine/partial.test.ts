@@ -134,7 +134,7 @@ describe('a deadline in the middle of a turn', () => {
     expect(said).toEqual([]);
   });
 
-  it('closes the connection of a server that aborts nothing, and asks for the turn anew', async () => {
+  it('closes the connection of a server that aborts nothing, and asks for the turn again', async () => {
     const { url, asked, newWeights } = await sglang(false);
     const { run, lines } = workplace(url);
     expect(await run(false)).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 3 s' });

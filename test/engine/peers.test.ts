@@ -31,7 +31,7 @@ async function vllm(text: string, stall: { after: number | null }) {
     const wanted = JSON.parse(body);
     asked.push(wanted);
     const whole = [...tokenizer.encode(text), IM_END];
-    // What was sampled before the turn was broken off stands at the prompt's end.
+    // What was sampled before the turn was broken off is at the prompt's end.
     const behind = tokenizer.decode(wanted.prompt, false).split('<|im_start|>assistant\n').at(-1)!;
     const ids = whole.slice(tokenizer.encode(behind).length);
     const piece = (some: number[], finish_reason: string | null) => ({

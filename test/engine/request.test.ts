@@ -15,7 +15,7 @@ import { VERL_TOOLS } from './verl-tools.ts';
 const user = (content: string) => ({ role: 'user', content });
 const QUESTION = user('There are 152 students in three classes. How many are in each?');
 
-/** The sandbox of these tests prints what stands between the parentheses of print. */
+/** The sandbox of these tests prints what is between the parentheses of print. */
 const verlTools = () =>
   parseTools(VERL_TOOLS, 'tools.yaml', {
     run: async ({ code }) => ({
@@ -210,7 +210,7 @@ describe('what goes wrong in a rollout', () => {
     expect(request.messages).toHaveLength(2);
   });
 
-  it('parallel calls run at once, and their results stand in the order of the calls', async () => {
+  it('parallel calls run at once, and their results are in the order of the calls', async () => {
     const order: unknown[] = [];
     // Each waits for the one behind it.
     const ends = new Map<number, () => void>();

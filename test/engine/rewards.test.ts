@@ -119,7 +119,7 @@ describe('the scores of verl', () => {
     ['4', '4', 0],
   ])('math: %s against %s → %d', (text, truth, score) => expect(mathScore(text, truth).score).toBe(score));
 
-  it('finds what stands in the last box, whatever nests in it', () => {
+  it('finds what is in the last box, whatever nests in it', () => {
     expect(mathScore('\\boxed{a{b}{c{d}}} tail', 'a{b}{c{d}}')).toEqual({ score: 1, answer: 'a{b}{c{d}}' });
     expect(mathScore('none', '1').answer).toBeNull();
   });

@@ -51,7 +51,7 @@ async function recorded() {
   return { tool, path, row: rows[0]!, rollout: rows[0]!.rollout! };
 }
 
-test('a branch goes on from the tokens that were recorded, up to the turn that is made anew', async () => {
+test('a branch goes on from the tokens that were recorded, up to the turn that is made again', async () => {
   const { tool, path, row, rollout } = await recorded();
   expect(rollout.turns.map(({ role }) => role)).toEqual([
     'user',

@@ -48,7 +48,7 @@ async function branches(options: Parameters<typeof forkRollout>[0]) {
 }
 
 describe('the prefix', () => {
-  test('ends before the assistant turn that is made anew, or with the turn that is answered', async () => {
+  test('ends before the assistant turn that is made again, or with the turn that is answered', async () => {
     const { row } = await setUp();
     const roles = (turn: number) =>
       forkPrefix(row.rollout!, turn, { offersTools: true }).messages.map(({ role }) => role);

@@ -15,7 +15,7 @@ async function asked(session: CallSession, ...lines: string[]): Promise<string> 
   return said;
 }
 
-test('a prompt stands at the state before a call, shows what is printed and values, and leaves nothing behind', async () => {
+test('a prompt is at the state before a call, shows what is printed and values, and leaves nothing behind', async () => {
   const { rows } = await rowsOf([await madeLine(['data = [1, 2, 3]', 'data.append(4)\nprint(data)'])]);
   const [, plan] = planCalls(rows[0]!, { tools: new ReplayTools(), session: true });
   const session = new CallSession(plan!, await backend());

@@ -1,5 +1,5 @@
 // What a real SandboxFusion answered to /submit, /get_prompt_by_id and /get_metrics_function, one exchange a line: ours
-// must make the same of the same row and the same run. The program is not run again; the recorded run stands in.
+// must make the same of the same row and the same run. The program is not run again; the recorded run takes its place.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

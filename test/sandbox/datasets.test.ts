@@ -123,7 +123,7 @@ describe('--dataset NAME=FILE', () => {
       /foreign.jsonl:1: no class judges such a problem. Known are AiderBenchmarkDataset, .*VerilogDataset/,
     ],
     ['scalar', '5', 'scalar.jsonl:1: expected an object'],
-    ['double', `${JSON.stringify(OJ)}\n${JSON.stringify(OJ)}`, 'double.jsonl:2: id 1 stands twice'],
+    ['double', `${JSON.stringify(OJ)}\n${JSON.stringify(OJ)}`, 'double.jsonl:2: id 1 appears twice'],
   ])('%s file is told by its line', async (name, text, message) => {
     await expect(loadTables([`d=${file(`${name}.jsonl`, text)}`])).rejects.toThrow(message);
   });

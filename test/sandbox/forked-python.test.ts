@@ -53,7 +53,7 @@ describe.skipIf(lack.bubblewrap !== null || !hasPython)(named('the end of a fork
   });
 
   test('runs are forked here', () => {
-    expect(said.filter((line) => line.includes('started anew'))).toEqual([]);
+    expect(said.filter((line) => line.includes('started again'))).toEqual([]);
   });
 
   test.each(Object.entries(ENDS))('%s', async (_, code) => {

@@ -33,7 +33,7 @@ export class TestScreen {
     this.state = initialState(columns, rows);
   }
 
-  /** Opens a dump that is indexed, with its groups; the cursor stands where the program would put it. */
+  /** Opens a dump that is indexed, with its groups; the cursor is where the program would put it. */
   static async open(files: DumpFiles, columns = 160, rows = 30): Promise<TestScreen> {
     const { dir, remove } = writeDump(files);
     const dump = Dump.open([dir]);

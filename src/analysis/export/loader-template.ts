@@ -17,7 +17,7 @@ export interface LoaderTemplate {
   eos: string;
 }
 
-/** Noncharacters stand where a generation block begins and ends: no text of a dump may contain them. */
+/** Noncharacters are where a generation block begins and ends: no text of a dump may contain them. */
 const [OPEN, CLOSE] = ['\ufdd0', '\ufdd1'];
 
 /** The library drops these blocks, so each becomes a block that writes its mark and strips the same white space. */

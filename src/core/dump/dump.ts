@@ -214,7 +214,7 @@ export class Dump {
     if (file.error !== null && isNews) this.notices.push(`${file.path}: ${file.error}`);
     if (file.wasRewritten) {
       this.notices.push(
-        `${file.path}: it was written anew since its facts were kept: they were dropped, and it is read again`,
+        `${file.path}: it was rewritten since its facts were kept: they were dropped, and it is read again`,
       );
       file.wasRewritten = false;
     }

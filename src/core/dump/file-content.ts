@@ -105,7 +105,7 @@ export class FileContent {
     const end = before + length;
     const isWhole = (before === 0 || buffer[0] === 10) && (read === end || buffer[end] === 10);
     if (!isWhole)
-      return { problem: `the file was written anew after it was read: no line starts at byte ${offset} any more` };
+      return { problem: `the file was rewritten after it was read: no line starts at byte ${offset} any more` };
     const last = buffer[end - 1] === 13 ? end - 1 : end;
     return buffer.toString('utf8', before, last);
   }

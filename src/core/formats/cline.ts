@@ -158,7 +158,7 @@ export function layCondensed(
       say(read(message, at));
       continue;
     }
-    // A summary in the user's role replaces all that was before; the others stand behind the first message.
+    // A summary in the user's role replaces all that was before; the others follow the first message.
     const isWhole = message.isSummary === true && message.role === 'user';
     const next = list.slice(at + 1, at + 1 + (message.isSummary === true && !isWhole ? KEPT : 0));
     const until = next.findIndex((one) => borderOf(one) !== null);

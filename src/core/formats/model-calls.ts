@@ -420,7 +420,7 @@ function layRuns(
   return left;
 }
 
-/** Behind the call and the results that stand there already. */
+/** Behind the call and the results that are there already. */
 function insertLate(
   messages: FoundMessage[],
   contexts: readonly Context[],

@@ -286,7 +286,7 @@ export function callUsage(value: JsonValue | undefined): CallUsage | null {
   return usage.input === null && usage.output === null && usage.cost === null ? null : usage;
 }
 
-/** A reply that its API splits into several items is one turn, unless a result stands between them. */
+/** A reply that its API splits into several items is one turn, unless a result is between them. */
 function mergedReply(messages: readonly FoundMessage[]): FoundMessage[] {
   const merged: FoundMessage[] = [];
   for (const one of messages) {

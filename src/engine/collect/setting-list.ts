@@ -96,7 +96,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'tool_format', 'how the model writes calls in its text (hermes)', { aliases: ['format'] }),
   setting('text', 'tokenizer', "the model's tokenizer.json, or its folder"),
   setting('text', 'chat_template', "the model's chat template, where tokenizer_config.json has none"),
-  setting('choice', 'tokenization_check', 'compare sampled ids with the conversation rendered anew (strict)', {
+  setting('choice', 'tokenization_check', 'compare sampled ids with the conversation rendered again (strict)', {
     choices: ['disable', 'strict', 'ignore_strippable'],
     aliases: ['tokenization_sanity_check_mode'],
   }),

@@ -100,7 +100,7 @@ export class RolloutRecorder {
     const at = this.#options.now().toISOString();
     const { reply } = outcome;
     const messages = (reply?.messages ?? []).map((message, choice): JsonValue => {
-      // A further choice, or an answer to a history that has gone on, stands beside what is there.
+      // A further choice, or an answer to a history that has gone on, is put beside what is there.
       const isBeside = (parent?.children.size ?? 0) > 0;
       const place = isBeside ? this.#beginHistory(rollout, 'branch', parent) : history;
       const one = rollout.tree.add(parent, { key: messageKey(message), message, history: place, isReply: true });

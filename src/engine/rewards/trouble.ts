@@ -46,7 +46,7 @@ function ownTrouble(part: JsonObject): string | null {
   return null;
 }
 
-/** What stands under a key for errors; null if nothing does. A count says nothing of whose errors they are. */
+/** What is under a key for errors; null if nothing does. A count says nothing of whose errors they are. */
 function saidIn(value: JsonValue | undefined): string | null {
   if (value === true) return 'error true';
   if (typeof value === 'string') return value.trim() === '' ? null : value;

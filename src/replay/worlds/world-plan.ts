@@ -135,7 +135,7 @@ function shellOf(
     ['shell_command', 'local_shell', 'exec_command'].some((name) => names.has(name)) ||
     shells.some(({ action }) => action.kind === 'shell' && action.workdir !== null)
   )
-    return { shell: 'stateless', why: "Codex' shell begins anew", merged };
+    return { shell: 'stateless', why: "Codex' shell starts over", merged };
   if (
     shells.some(({ result }) => /^<returncode>/.test(result ?? '')) ||
     objectAt(rollout.extras, 'info').mini_version !== undefined

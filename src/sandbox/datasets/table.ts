@@ -50,7 +50,7 @@ export function tableOf(name: string, file: string, text: string, named?: Datase
     const missing = missingColumns(kind, row);
     if (missing.length > 0) throw new Error(`dataset ${where}: ${kind.name} needs the column ${missing.join(', ')}`);
     const id = String(problemIdOf(row));
-    if (byId.has(id)) throw new Error(`dataset ${where}: id ${id} stands twice`);
+    if (byId.has(id)) throw new Error(`dataset ${where}: id ${id} appears twice`);
     byId.set(id, row);
   }
   for (const { row } of rows) for (const other of otherNames(row)) if (!byId.has(other)) byName.set(other, row);

@@ -138,7 +138,7 @@ def span(node):
     return min(part.lineno for part in [node, *getattr(node, 'decorator_list', ())]), node.end_lineno + 1
 
 
-# Where each statement starts and ends; of one that holds others, what stands before, between and behind them.
+# Where each statement starts and ends; of one that holds others, what is before, between and behind them.
 def statements(node, start, end):
     for part in ast.iter_child_nodes(node):
         if isinstance(part, (ast.stmt, ast.ExceptHandler)) or type(part).__name__ == 'match_case':

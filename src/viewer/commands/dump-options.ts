@@ -55,7 +55,7 @@ const mapOption = (): Option =>
 const templateOption = (): Option =>
   new Option(
     '--chat-template <name>',
-    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')}); a file of Jinja or tokenizer_config.json: prompts are rendered anew and compared`,
+    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')}); a file of Jinja or tokenizer_config.json: prompts are rendered again and compared`,
   );
 
 const quietOption = (): Option => new Option('-q, --quiet', 'say nothing beside the answer but errors');

@@ -15,7 +15,7 @@ export const viewOptions = (program: Command): Command =>
       program
         .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
         .addOption(
-          new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
+          new Option('--keys <preset>', `the keys of another program; your own are in ${configFiles()[0]}`).choices(
             PRESET_NAMES,
           ),
         )

@@ -29,7 +29,7 @@ export function judgementIn(text: string, rollout: Rollout, { labels }: Rubric):
   if (shown === undefined) return `there is no turn ${turn}`;
   const words = quote.trim();
   if (words.replace(/\W/g, '').length < FEWEST_LETTERS) return 'the quote is empty';
-  if (!spaced(shown.text).includes(spaced(words))) return `the quote does not stand in turn ${turn}`;
+  if (!spaced(shown.text).includes(spaced(words))) return `the quote is not in turn ${turn}`;
   return { label, turn, quote: words.slice(0, MOST_QUOTED), reason: reason?.trim() || null };
 }
 

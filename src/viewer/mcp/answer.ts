@@ -21,7 +21,7 @@ export interface AgentAnswer {
 export function agentAnswer(data: Printable, beside: { [key: string]: Printable } = {}): AgentAnswer {
   const text = visible(printJson({ note: DATA, ...beside, data }));
   if (Buffer.byteLength(text) > MOST_BYTES) throw new Error('the answer is too long: ask for less');
-  // In the object, too, an escape stands in place of what cannot be seen.
+  // In the object, too, an escape replaces what cannot be seen.
   const shown = JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? visible(value) : value));
   return { text, structured: objectIn(shown) };
 }

@@ -224,7 +224,7 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'open',
-      'Bring a rollout to the screen of the person who runs rollout-viewer --listen on this machine: point them at what you found. Quotes are highlighted; each must stand in the text exactly once, else it is told as broken.',
+      'Bring a rollout to the screen of the person who runs rollout-viewer --listen on this machine: point them at what you found. Quotes are highlighted; each must be in the text exactly once, else it is told as broken.',
       {
         locator: locator.describe(LOCATOR),
         turn: z.number().int().min(0).optional(),

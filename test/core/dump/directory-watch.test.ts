@@ -55,7 +55,7 @@ test('a path that does not exist yet is watched once it does', async () => {
   await sees(join(run, '1.jsonl'));
 });
 
-test('a directory that was replaced is watched anew by the next check', async () => {
+test('a directory that was replaced is watched again by the next check', async () => {
   const directory = directoryWith({ 'run/1.jsonl': 'a\n' });
   const run = join(directory, 'run');
   const { sees } = watched(run);

@@ -132,7 +132,7 @@ describe('the files of a dump', () => {
 });
 
 describe('the lines of a file', () => {
-  test('are found as a split on newlines finds them, whatever stands in them and however long they are', async () => {
+  test('are found as a split on newlines finds them, whatever is in them and however long they are', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -202,7 +202,7 @@ describe('the lines of a file', () => {
     expect(rows[1]!.rollout!.score).toBeNaN();
   });
 
-  test('a file that shrinks, vanishes or is written anew while it is open is told, record by record', async () => {
+  test('a file that shrinks, vanishes or is rewritten while it is open is told, record by record', async () => {
     const directory = directoryWith({
       '1.jsonl': verlLine() + verlLine() + verlLine(),
       '2.jsonl': verlLine(),
@@ -218,7 +218,7 @@ describe('the lines of a file', () => {
     rmSync(join(directory, '2.jsonl'));
     expect(rowsOf(files[1])[0]!.error).toMatch(/no such file/);
     writeFileSync(join(directory, '3.jsonl'), `${'x'.repeat(500)}\n`);
-    expect(rowsOf(files[2])[1]!.error).toMatch(/written anew/);
+    expect(rowsOf(files[2])[1]!.error).toMatch(/rewritten/);
   });
 });
 

@@ -85,12 +85,12 @@ describe('facts that were kept', () => {
     expect(grown.rows).toEqual(await fresh());
   });
 
-  test('are dropped, and said to be, where the file was cut or written anew', async () => {
+  test('are dropped, and said to be, where the file was cut or rewritten', async () => {
     await look();
     writeFileSync(dumpFile, lines(100, 110));
     const cut = await look();
     expect([cut.known, cut.notices.length]).toEqual([0, 1]);
-    expect(cut.notices[0]).toContain('written anew');
+    expect(cut.notices[0]).toContain('rewritten');
     expect(cut.rows).toEqual(await fresh());
     // The same length, and another digit.
     await look();

@@ -60,9 +60,9 @@ test('each sample of such a log says what was left out', async () => {
   const first = JSON.parse(String(lines[0]?.text));
   expect(first).toMatchObject({ ...sample(1), eval_log: { version: 2, from: 'the log' } });
   expect(lines.map(({ text }) => JSON.parse(String(text)).left_out)).toEqual([
-    'events and what stands behind them, of 0 MB',
+    'events and what is behind them, of 0 MB',
     undefined,
-    'events and what stands behind them, of 0 MB',
+    'events and what is behind them, of 0 MB',
   ]);
   writeFileSync(path, '{"version": 2, "eval": {');
   await expect(async () => {

@@ -64,14 +64,14 @@ describe('the bytes behind a path', () => {
     return path;
   };
 
-  test('are read where a line was; borders that are none any more say that the file was written anew', () => {
+  test('are read where a line was; borders that are none any more say that the file was rewritten', () => {
     const path = fileWith('one\r\ntwo\nthree');
     const content = new FileContent(path);
     expect([content.line(0, 4), content.line(5, 3), content.line(9, 5)]).toEqual(['one', 'two', 'three']);
     expect(content.line(6, 2)).toEqual({
-      problem: 'the file was written anew after it was read: no line starts at byte 6 any more',
+      problem: 'the file was rewritten after it was read: no line starts at byte 6 any more',
     });
-    expect(content.line(5, 2)).toMatchObject({ problem: expect.stringContaining('written anew') });
+    expect(content.line(5, 2)).toMatchObject({ problem: expect.stringContaining('rewritten') });
     expect(content.line(9, 50)).toEqual({
       problem: 'the file shrank to 14 bytes after it was read; this record began at byte 9',
     });

@@ -31,7 +31,7 @@ test('the step of a file is the number at the end of its name', () => {
   ).toEqual([120, 7, 0, null, 10, null, null]);
 });
 
-test('streams stand by name, steps by number, and names without one behind them', () => {
+test('streams are by name, steps by number, and names without one behind them', () => {
   const file = (stream: string, path: string) => ({ stream, path });
   const files = [file('val', '1.jsonl'), file('train', 'x.jsonl'), file('train', '10.jsonl'), file('train', '9.jsonl')];
   expect(files.sort(inOrder).map(({ path }) => path)).toEqual(['9.jsonl', '10.jsonl', 'x.jsonl', '1.jsonl']);

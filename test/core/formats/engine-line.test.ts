@@ -45,7 +45,7 @@ const packed = (record: JsonObject): JsonObject => {
 /** What version 1 wrote, with the writer of version 2. */
 const whole = (record: JsonObject) => ({ ...record, writer: 'rollout-viewer/2' });
 
-const long = 'a long text that stands in the line once and never a second time, whatever holds it: '.repeat(3);
+const long = 'a long text that is in the line once and never a second time, whatever holds it: '.repeat(3);
 
 describe('a packed line', () => {
   it.each([

@@ -38,7 +38,7 @@ describe('samples of lm-evaluation-harness', () => {
     exact_match: 1.0,
   };
 
-  test('a generated reply stands behind its prompt, with metric and target', async () => {
+  test('a generated reply is behind its prompt, with metric and target', async () => {
     const [one] = await rollouts(sample);
     expect(said(one!)).toEqual([
       ['user', 'Question: What is 2+2?\nAnswer:'],

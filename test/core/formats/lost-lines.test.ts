@@ -129,7 +129,7 @@ describe('a line of a session that cannot be read', () => {
         expect(found[0]!.message).toContain(`line ${place + 1} of the session`);
         const lost = rollout.turns[found[0]!.turn!]!;
         expect([lost.isLost, lost.confidence, lost.role]).toEqual([true, 'unknown', 'unknown']);
-        // All that was read stands there in its order, and no call is said to have no result.
+        // All that was read is there in its order, and no call is said to have no result.
         const texts = rollout.turns.filter((turn) => turn !== lost).map(({ role, text }) => `${role} ${text}`);
         const all = whole.turns.map(({ role, text }) => `${role} ${text}`);
         let next = 0;

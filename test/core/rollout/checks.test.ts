@@ -9,7 +9,7 @@ const broken = '<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>
 const xml = '<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n';
 const result = 'user\n<tool_response>\n1\n</tool_response>\nassistant\nOne.';
 
-test('a call that was not read was not run, unless its result stands behind it', () => {
+test('a call that was not read was not run, unless its result is behind it', () => {
   expect(findings(broken)).toEqual([['call_unparsed', 'error', 1]]);
   expect(findings(broken + result)).toEqual([['call_unparsed', 'warning', 1]]);
 });

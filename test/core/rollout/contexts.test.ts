@@ -19,7 +19,7 @@ const trace = (parents: readonly (number | null)[]): Rollout =>
   });
 
 describe('the histories of a rollout', () => {
-  it('stand behind the one that they leave', () => {
+  it('are behind the one that they leave', () => {
     // 0 ─ 1 ─ 2 ─ 3, and 4 ─ 5 from 1.
     const nodes = contextTree(trace([null, 0, 1, 2, 1, 4]));
     expect(nodes.map(({ depth, parent, context }) => [depth, parent, context.kind])).toEqual([

@@ -62,7 +62,7 @@ describe('the tokens of a rollout', () => {
     expect(driftOf(table, tokenizer)).toBeNull();
   });
 
-  test('a character in several tokens stands at its first', () => {
+  test('a character in several tokens is at its first', () => {
     expect(ids('é🙂').length).toBe(6);
     expect(tokenizer.pieces(ids('é🙂x'))).toEqual(['é', '', '🙂', '', '', '', 'x']);
     expect(tokenizer.pieces([240, 159])).toEqual(['\ufffd', '\ufffd']);

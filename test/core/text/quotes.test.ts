@@ -8,7 +8,7 @@ test.each([
   ['total is 54600.0', 'total\n\n is 54600.0'],
   ['  pays $220,000.  ', 'pays  $220,000.'],
   ['She pays nothing', 'She pays nothing'],
-])('%s stands there once', (quote, words) => {
+])('%s is there once', (quote, words) => {
   const place = placeOfQuote(text, quote)!;
   expect(text.slice(place.start, place.end)).toBe(words);
 });

@@ -40,7 +40,7 @@ describe('sanitise', () => {
     }
   });
 
-  test('leaves nothing unsafe alone because usual text stands around it', () => {
+  test('leaves nothing unsafe alone because usual text is around it', () => {
     // Each of the characters that are signs of their own between letters is one as well at the end of usual text.
     for (let code = 0; code < 0x11000; code++) {
       const character = String.fromCodePoint(code);

@@ -50,7 +50,7 @@ describe.skipIf(pythons().length === 0)('MyCustomTool of the document (skipped w
     expect(stderr).toContain('tools.yaml:2) runs in python3, with your rights: give --yes to allow it');
   });
 
-  test('rollout: the step reward and the metrics stand in the dump, and a file scores it', async () => {
+  test('rollout: the step reward and the metrics are in the dump, and a file scores it', async () => {
     const { code, stderr } = await rolloutViewer([
       ...['rollout', join(folder, 'tasks.jsonl'), ...live(), '--out', out, ...own()],
       ...['--reward', join(folder, 'reward.py')],

@@ -23,7 +23,7 @@ interface Service {
   seen: { path: string; text: string }[];
 }
 
-/** Answers 422 to whatever comes without its sid; `lost` answers 404 to actions, as a service that was started anew. */
+/** Answers 422 to whatever comes without its sid; `lost` answers 404 to actions, as a service that was started again. */
 async function service(options: { sid?: string; lost?: boolean; reward?: object } = {}): Promise<Service> {
   const { sid = SID, lost = false, reward = { reward: 0.9, f2p_count: 9, f2p_total: 10 } } = options;
   const seen: Service['seen'] = [];

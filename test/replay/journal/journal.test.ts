@@ -62,7 +62,7 @@ describe('where it lies', () => {
   });
 
   test('in the state directory where the folder that was named cannot be written, and said', () => {
-    const directory = directoryWith({ 'data/1.jsonl': '', file: 'a file stands in the way' });
+    const directory = directoryWith({ 'data/1.jsonl': '', file: 'a file is in the way' });
     const options = { ...inState(), journal: join(directory, 'file') };
     const journal = Journal.of(join(directory, 'data'), options);
     journal.append(NOTES, { record: 'r', locator: 'l' });

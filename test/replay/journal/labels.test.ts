@@ -43,7 +43,7 @@ describe('a folder that several people share', () => {
   const line = (rater: string, label: string) =>
     `${JSON.stringify({ kind: 'label', layout: 2, at: '2026-01-01', record: 'r', locator: 'l', rater, label })}\n`;
 
-  test('each has a file in it, and the labels count for the raters that stand in them', () => {
+  test('each has a file in it, and the labels count for the raters that are in them', () => {
     const directory = fresh();
     writeFileSync(join(directory, 'label-4711.jsonl'), line('ben', 'a') + line('carla', 'b'));
     const journal = Journal.of(null, { journal: directory });

@@ -55,7 +55,7 @@ export interface Cell {
 
 let started = 0;
 
-/** Settings and history of whoever runs the tests stay out of them, and each program begins anew. */
+/** Settings and history of whoever runs the tests stay out of them, and each program starts over. */
 const ownHome = (): Record<string, string> => {
   const home = join(tmpdir(), `rollout-viewer-home-${process.pid}`);
   return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, `state-${started++}`) };
@@ -182,7 +182,7 @@ export class App {
   /** The list, as a person sees it. */
   list() {
     return {
-      /** The selected row is that rollout, and its text is what stands beside the list, once the program is idle. */
+      /** The selected row is that rollout, and its text is what is beside the list, once the program is idle. */
       selects: async (locator: string): Promise<void> => {
         const holds = (): boolean => {
           const row = this.#selectedRow();
@@ -243,7 +243,7 @@ export class App {
     return { x: this.#cellOf(y, lines[y]!.indexOf(text)), y };
   }
 
-  /** The cell that a character of a line stands in. */
+  /** The cell that a character of a line is in. */
   #cellOf(y: number, index: number): number {
     const buffer = this.#terminal.buffer.active;
     const line = buffer.getLine(buffer.viewportY + y)!;

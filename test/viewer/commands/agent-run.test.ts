@@ -70,7 +70,7 @@ test('the same agent sends the same requests, wherever and whenever it runs, and
   expect(readFileSync(junit, 'utf8')).toContain('tests="1" failures="0"');
 });
 
-test('a changed agent differs, and the first difference stands side by side', async () => {
+test('a changed agent differs, and the first difference is side by side', async () => {
   const junit = join(folder, 'failed.xml');
   const { status, stdout } = await rolloutViewer('replay', dump, '--agent', `WRONG=1 ${agent}`, '--junit', junit);
   expect(status).toBe(1);
@@ -106,7 +106,7 @@ test('fork --agent goes on with the live model from its turn alone', async () =>
   const { status, stdout } = await rolloutViewer(...args, '-n', '2');
   expect(status).toBe(0);
   expect(stdout.match(/went on from t4/g)).toHaveLength(2);
-  // Two replies of three were made anew, twice.
+  // Two replies of three were made again, twice.
   expect(requests - before).toBe(4);
   const rows = (await rolloutViewer('ls', out, '--json')).stdout
     .trimEnd()

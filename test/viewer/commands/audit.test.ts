@@ -44,7 +44,7 @@ test('JUnit has a test for each condition, its text escaped', async () => {
   expect(stdout).toContain('name="output ~ /&lt;&amp;&quot;/"></testcase>');
 });
 
-test('errors stand by tool and step, with their kind, fault and the calls beside them', async () => {
+test('errors are by tool and step, with their kind, fault and the calls beside them', async () => {
   const { stdout } = await rolloutViewer(['errors', dump(), '--json']);
   expect(jsonLines(stdout)).toEqual([
     {

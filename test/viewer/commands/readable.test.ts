@@ -9,7 +9,7 @@ const page = (prefix: string): string => {
   return readFileSync(join(seeds, name ?? ''), 'utf8');
 };
 
-/** The sample as it stands on its page, with the page's own line breaks and indents taken out of its strings. */
+/** The sample as it is on its page, with the page's own line breaks and indents taken out of its strings. */
 function sampleOf(text: string): string {
   const start = text.indexOf('"input": "');
   const body = text.slice(text.lastIndexOf('{', start), text.indexOf('"step": 1', start));

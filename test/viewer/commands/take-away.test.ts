@@ -154,7 +154,7 @@ describe('--html', () => {
 });
 
 describe('--html --compare', () => {
-  test('two rollouts stand side by side, the same turns once told, what differs marked', async () => {
+  test('two rollouts are side by side, the same turns once told, what differs marked', async () => {
     const { directory, at } = dump();
     const page = join(directory, '../compare.html');
     expect((await show(at(1), at(2), '--html', page, '--compare')).code).toBe(0);

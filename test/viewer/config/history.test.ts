@@ -9,7 +9,7 @@ import { parseConfig } from '../../../src/viewer/config/parse-config.ts';
 
 const path = (): string => join(mkdtempSync(join(tmpdir(), 'history-')), 'state', 'file');
 
-test('an entry stands once, at its last place; lines that are none are passed over', () => {
+test('an entry appears once, at its last place; lines that are none are passed over', () => {
   const file = path();
   const history = new History(file);
   for (const value of ['a', 'b', 'a']) history.add('filter', value);

@@ -33,7 +33,7 @@ const lines = (output: string, width = 90, folds: Folds = new Map()): string[] =
 const TRACEBACK =
   'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n    1/0\nZeroDivisionError: zero';
 
-describe('a finding stands at the line that it speaks of', () => {
+describe('a finding is at the line that it speaks of', () => {
   test('a traceback: at the exception, its sign in the gutter, its message at the edge', () => {
     const shown = lines(answered(`out\n${TRACEBACK}\nafter`));
     expect(shown).toContainEqual(expect.stringMatching(/^ !ZeroDivisionError: zero {10,}a Python traceback$/));
@@ -51,7 +51,7 @@ describe('a finding stands at the line that it speaks of', () => {
     expect(errorLine('')).toEqual({ start: 0, end: 0 });
   });
 
-  test('without room beside the line it stands below it', () => {
+  test('without room beside the line it is below it', () => {
     const shown = lines(answered('no stdout here'), 60);
     const at = shown.indexOf('  no stdout here');
     expect(shown.slice(at, at + 3)).toEqual([
@@ -222,7 +222,7 @@ describe('whatever a model wrote', () => {
         for (const line of drawn) expect(cellWidth(line.replace(SGR, ''))).toBeLessThanOrEqual(width);
         const signs = drawn.filter((line) => /^(?:\x1b\[36m▌\x1b\[0m| )\x1b\[3[13]m!\x1b\[0m/.test(line));
         const told = rollout.findings.filter(({ turn }) => turn !== null);
-        // Findings of one line share its sign only where one of them stands below, with its own.
+        // Findings of one line share its sign only where one of them is below, with its own.
         expect(signs.length).toBeGreaterThanOrEqual(Math.min(1, told.length));
         expect(
           blocks.flatMap(({ notes, sign }) => [...(notes ?? []).filter((note) => note.sign), ...(sign ? [sign] : [])]),
@@ -249,7 +249,7 @@ test('a result that has no room beside its call is begun on one line below it', 
 });
 
 describe('calls that the text does not show', () => {
-  test('stand behind it, with their results', () => {
+  test('are behind it, with their results', () => {
     const rollout = read('I look.\nuser\n<tool_response>\n5\n</tool_response>\nassistant\n#### 5');
     const turn = rollout.turns[1]!;
     turn.toolCalls = [

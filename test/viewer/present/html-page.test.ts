@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
   const press = (key: string) =>
     `document.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true }))`;
 
-  test('hostile text is text: nothing runs, nothing is fetched, nothing stands outside its place', async () => {
+  test('hostile text is text: nothing runs, nothing is fetched, nothing is outside its place', async () => {
     const tab = await open();
     expect(await tab.run('typeof window.hacked')).toBe('undefined');
     expect(await tab.run("document.querySelectorAll('script').length")).toBe(1);

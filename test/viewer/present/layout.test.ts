@@ -53,13 +53,13 @@ describe('a transcript', () => {
     ]);
   });
 
-  test('a recorded reward stands at the right edge of its turn', () => {
+  test('a recorded reward is at the right edge of its turn', () => {
     const { lines } = transcript({ ...toolRollout(1, 5, 1), tool_rewards: [0.25] }, 40);
     expect(lines.some((line) => /^(▌›assistant| {2}tool ← code_interpreter) +\+0\.25$/.test(line))).toBe(true);
     expect(lines.every((line) => line.length <= 40)).toBe(true);
   });
 
-  test('a role line that has no room beside what stands at its edge is not broken', () => {
+  test('a role line that has no room beside what is at its edge is not broken', () => {
     const right = [['quiet', 'again: same, 20 ms, bubblewrap']] as const;
     const block = {
       id: 't2',

@@ -112,7 +112,7 @@ describe('a long record', () => {
   const blocks = [...textBlocks(LINE, views[2]!)];
   const rowsOf = (layout: Layout) => Array.from({ length: layout.rows }, (_, row) => layout.text(row).text);
 
-  test('is laid out in many goes, as if in one; what stands first is there first', () => {
+  test('is laid out in many goes, as if in one; what is first is there first', () => {
     const whole = new Layout(inSections(blocks), 80);
     const layout = new Layout(inSections(blocks), 80, new Map(), true, null, () => true);
     let goes = 1;

@@ -120,7 +120,7 @@ describe('ages', () => {
     expect(ageText(60 * DAY - 1, Date.UTC(2026, 2, 2))).toBe('59 d ago');
   });
 
-  test('are told anew when their text changes', () => {
+  test('are told again when their text changes', () => {
     expect([500, 59_400, 61_000, 3_600_001, DAY].map(untilOlder)).toEqual([500, 600, 59_000, 3_599_999, null]);
   });
 
@@ -200,7 +200,7 @@ describe('pieces side by side', () => {
   const plain = { ...MONO };
   for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
 
-  test('are cut at the edge, and nothing stands behind a cut', () => {
+  test('are cut at the edge, and nothing is behind a cut', () => {
     expect(
       renderPieces(
         plain,

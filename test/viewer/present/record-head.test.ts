@@ -51,7 +51,7 @@ describe('the line above a transcript', () => {
     );
   });
 
-  test('what was noticed about the whole record stands below it', () => {
+  test('what was noticed about the whole record is below it', () => {
     const message = 'the response is empty: an aborted or padding request';
     const findings = [{ check: 'empty_output', severity: 'warning', turn: null, message }] as const;
     expect(renderHeadFindings(findings, plain, 80)).toBe(` !${message}`);

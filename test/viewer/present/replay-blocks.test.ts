@@ -75,7 +75,7 @@ describe('what was run again, beside the record', () => {
     expect([...blocksOf(again)]).toEqual([...blocksOf(sections)]);
   });
 
-  test('the verdict stands at the edge of the result, the difference and the run below it', () => {
+  test('the verdict is at the edge of the result, the difference and the run below it', () => {
     const lines = shown(withOutcome(outcome('a\nleft is 20', 'a\nleft is 21', 'Boom')), 80);
     const all = text(lines);
     expect(all).toMatch(/tool ← code_interpreter +again: different, 2 runs, 10 ms to 20 ms, bubblewrap\n/);

@@ -37,7 +37,7 @@ const details = (record: object, advantage: number | null = null): string[] =>
   ].map(({ label, text }) => `${label}${text}`);
 
 describe('recorded rewards', () => {
-  test('stand at the right edge of the turn that earned them, the return beside them', () => {
+  test('are at the right edge of the turn that earned them, the return beside them', () => {
     const shown = lines(recordedRollout({ turn_rewards: [null, 0.1, null, 1], returns: [null, 0.35, null, 1] }));
     expect(shown.find((line) => /assistant.*0\.10/.test(line))).toMatch(/^▌ assistant +\+0\.10 {2}return 0\.35$/);
     expect(shown.filter((line) => /return/.test(line))).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('recorded rewards', () => {
     expect(details(record)).toContain('turn_rewards [0.1, 0.2]  recorded, fits no turns');
   });
 
-  test('the numbers of the rollout stand once at its end, each with where it comes from', () => {
+  test('the numbers of the rollout appear once at its end, each with where it comes from', () => {
     const end = lines(recordedRollout({}), 1.49999).slice(-4);
     expect(end).toEqual([
       '  score 1.00',

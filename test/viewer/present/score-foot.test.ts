@@ -27,7 +27,7 @@ test('beside the score stand the numbers that may explain it: the largest first,
   ]);
 });
 
-test('what a grader says stands there, bounded and without signs for the terminal', () => {
+test('what a grader says is there, bounded and without signs for the terminal', () => {
   const [, said] = foot({ judge_feedback: `no \u001b[31mproof${' x'.repeat(5000)}` });
   expect(said).toMatch(/^judge_feedback: no ␛\[31mproof x x/);
   expect(said).toMatch(/ … the details have all of it$/);

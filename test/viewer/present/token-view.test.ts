@@ -15,7 +15,7 @@ const sample = {
 };
 
 describe('the versions of the weights in the view of tokens', () => {
-  test('stand beside each run, and runs of older ones are told by a colour', () => {
+  test('are beside each run, and runs of older ones are told by a colour', () => {
     const blocks = [
       ...unpaused(tokenBlocks(read({ rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } }), null)),
     ];

@@ -86,7 +86,7 @@ describe('what is there comes here', () => {
     ['as long as before', lines(500, 'y')],
     ['shorter', lines(10, 'y')],
     ['longer', lines(900, 'y')],
-  ])('a step that was written anew, %s', async (_, text) => {
+  ])('a step that was rewritten, %s', async (_, text) => {
     const there = new There();
     there.put('/runs/1.jsonl', lines(500));
     const cache = mkdtempSync(join(tmpdir(), 'rollout-viewer-cache-'));

@@ -81,7 +81,7 @@ describe('the chrome', () => {
   });
 });
 
-test('the help stands in columns of one width, as high as the body', () => {
+test('the help is in columns of one width, as high as the body', () => {
   const column = (name: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ id: `${name}${i}`, pieces: [['plain', `${name} ${i}`]] as const }));
   shown = render(<KIT.Columns columns={[column('left', 3), column('right', 2)]} width={100} height={4} />);

@@ -93,7 +93,7 @@ const key = fc.constantFrom(
   ],
 );
 
-/** A cursor that stands in the text, and parts no character. */
+/** A cursor that is in the text, and parts no character. */
 function expectCursor({ lines, row, column }: Buffer): void {
   expect(row).toBeGreaterThanOrEqual(0);
   expect(row).toBeLessThan(lines.length);
@@ -103,7 +103,7 @@ function expectCursor({ lines, row, column }: Buffer): void {
 }
 
 describe('whatever is pressed', () => {
-  test('the cursor stands in the text, rows cover it, and undoing gives it back', () => {
+  test('the cursor is in the text, rows cover it, and undoing gives it back', () => {
     fc.assert(
       fc.property(text, fc.array(key, { maxLength: 30 }), (start, keys) => {
         let state = opened(start);

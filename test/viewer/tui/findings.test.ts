@@ -34,7 +34,7 @@ describe('what was noticed, on the screen', () => {
     expect(app.cell(x, y)).toMatchObject({ text: '!', bold: true, colour: null });
   });
 
-  test('what speaks of the whole record stands in its head, in every view', async () => {
+  test('what speaks of the whole record is in its head, in every view', async () => {
     app = App.start([run.dir], { columns: 120, rows: 24 });
     await app.sees('▌›assistant');
     app.press('J');

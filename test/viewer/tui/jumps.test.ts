@@ -53,7 +53,7 @@ describe('the list of jumps', () => {
     expect(reader.move(1)).toBe(false);
   });
 
-  test('a jump from the midst goes to the end, and a place stands there once', () => {
+  test('a jump from the midst goes to the end, and a place is there once', () => {
     const reader = new Reader();
     for (const record of [10, 20]) reader.go(record);
     reader.move(-1);

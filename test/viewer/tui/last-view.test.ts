@@ -77,7 +77,7 @@ describe('at the next start', () => {
     await quit();
 
     await start();
-    await app.sees('as you left it; --fresh begins anew');
+    await app.sees('as you left it; --fresh starts over');
     await app.sees('16 of 24');
     await app.sees(new RegExp(`^› ?x.*${row} `, 'm'));
     app.press('u');

@@ -82,7 +82,7 @@ describe('the filter', () => {
     await app.until(() => listed().length === 24, 'all rows of the list');
   });
 
-  test('asks for the text of records, and follows a dump that grows and is written anew', async () => {
+  test('asks for the text of records, and follows a dump that grows and is rewritten', async () => {
     await open();
     filter('output ~ /99 left/');
     await app.sees('12 of 24');
@@ -169,7 +169,7 @@ describe('columns', () => {
 });
 
 describe('marks', () => {
-  test('of a file that was written anew say so', async () => {
+  test('of a file that was rewritten say so', async () => {
     await open();
     app.press('m', 'a');
     await app.sees(/^.a +3 +1 /m);

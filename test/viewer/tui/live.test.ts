@@ -47,7 +47,7 @@ describe.each([
     await app.seesNot('bad');
   });
 
-  test('half a line that stands there as a row becomes the rollout that it is once the rest of it comes', async () => {
+  test('half a line that is there as a row becomes the rollout that it is once the rest of it comes', async () => {
     const directory = open(1, 2);
     await app.sees('1 step · 2 rollouts');
     const line = lines(toolRollout(1, 7, 1));
@@ -218,7 +218,7 @@ describe.each([
   });
 });
 
-test('the age of the newest line ticks by itself, and only the first line is painted anew', async () => {
+test('the age of the newest line ticks by itself, and only the first line is painted again', async () => {
   run = writeDump(smallRun(1, 4));
   app = App.start([run.dir]);
   await app.sees('1 step · 4 rollouts');

@@ -29,7 +29,7 @@ test.each(['json', 'fields'] as const)(
   },
 );
 
-test('a long record that stands beside the open one is read in a thread; until then the page says so', async () => {
+test('a long record that is beside the open one is read in a thread; until then the page says so', async () => {
   screen.do({ type: 'page-compare', place: screen.place(0, 1) });
   expect(screen.data.page(screen.state)?.title).toContain('looking for');
   await until(() => (screen.data.page(screen.state)?.length ?? 0) > 2);

@@ -31,7 +31,7 @@ const lines = (): string[] =>
   );
 
 describe('a page of one rollout', () => {
-  test('its histories stand behind the one that they leave, and Enter reads one', async () => {
+  test('its histories are behind the one that they leave, and Enter reads one', async () => {
     (await opened()).do({ type: 'page-here', page: 'contexts' });
     expect(lines()[3]).toMatch(/^› main history/);
     expect(lines()[4]).toMatch(/└ branch, after t1 +2 /);
@@ -47,7 +47,7 @@ describe('a page of one rollout', () => {
     expect(shown).not.toContain('go on');
   });
 
-  test('the tools that the model was shown stand before the turns, with their schemas', async () => {
+  test('the tools that the model was shown are before the turns, with their schemas', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { properties: { where: {} } } } }];
     screen = await TestScreen.open({ '1.jsonl': [{ ...trace(1), tools }] }, 120, 20);
     screen.do({ type: 'page-open', subject: { kind: 'history', place: screen.place(0, 0), turn: 1 } });

@@ -39,7 +39,7 @@ const open = async () => {
   screen.do({ type: 'page-files' });
 };
 
-test('each change stands in a row; Enter reads the file as it was then, with the turn that wrote each line', async () => {
+test('each change is in a row; Enter reads the file as it was then, with the turn that wrote each line', async () => {
   await open();
   expect(lines()[0]).toMatch(/what calls changed in .*2 changes/);
   expect(lines()[3]).toMatch(/t1 +\/w\/a\.py +\+2 +−0 +certain/);

@@ -1,4 +1,4 @@
-// A page stands in the place of list and transcript: rows with a cursor, what Enter opens, and the way back.
+// A page takes the place of list and transcript: rows with a cursor, what Enter opens, and the way back.
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import { pageView } from '../../../src/viewer/tui/views/page.ts';

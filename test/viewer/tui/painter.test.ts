@@ -75,7 +75,7 @@ describe('paint', () => {
     expect(paint(before, after)).toBe('\x1b[?2026h\x1b[2;1H\x1b[5X2\x1b[?2026l');
   });
 
-  test('a line with wide characters is followed by what stands to its right, which it may have overdrawn', () => {
+  test('a line with wide characters is followed by what is to its right, which it may have overdrawn', () => {
     const panes = (text: string): Frame['panes'] => [
       { id: 'a', rect: { x: 0, y: 0, width: 4, height: 1 }, lines: [text] },
       { id: 'b', rect: { x: 4, y: 0, width: 4, height: 1 }, lines: ['same'] },

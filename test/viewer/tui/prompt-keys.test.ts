@@ -49,7 +49,7 @@ test.each([
   ['an arrow passes a whole surrogate pair', 'a💡', `${LEFT}x`, 'ax💡'],
   ['four blanks are four characters', '    ', '\x7f', '   '],
   ['^w takes a word up to a blank', 'step 1.jsonl:5', '\x17', 'step '],
-  ['^u takes what stands before the cursor', 'abc', `${LEFT}\x15`, 'c'],
+  ['^u takes what is before the cursor', 'abc', `${LEFT}\x15`, 'c'],
   ['alt+d takes the next word', 'one two', '\x01\x1bd', ' two'],
   ['alt+b goes a word back', 'one two', '\x1bbX', 'one Xtwo'],
   ['an arrow at an end does nothing', 'a', `${RIGHT}${RIGHT}b`, 'ab'],

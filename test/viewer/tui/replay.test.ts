@@ -28,7 +28,7 @@ describe('run a tool call again', () => {
     expect(existsSync(journal())).toBe(false);
   });
 
-  test('Enter runs it; the verdict, the time and the sandbox stand beside the record, and are found again', async () => {
+  test('Enter runs it; the verdict, the time and the sandbox are beside the record, and are found again', async () => {
     await open({ '1.jsonl': [rollout([SAME])] });
     const before = readFileSync(join(run.dir, '1.jsonl'), 'utf8');
     await ask();

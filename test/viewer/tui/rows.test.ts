@@ -41,7 +41,7 @@ describe('what is searched for', () => {
     expect(found(value, text)).toEqual(hits);
   });
 
-  test('is looked for in raw text only where it stands there as it is', () => {
+  test('is looked for in raw text only where it is written as it is', () => {
     expect([rawFilter('john')('{"a": "John"}'), rawFilter('jane')('{"a": "John"}')]).toEqual([true, false]);
     expect([rawFilter('a.c')('none'), rawFilter('"q"')('none'), rawFilter('ü')('none')]).toEqual([true, true, true]);
   });
@@ -143,7 +143,7 @@ describe('rows', () => {
     expect(rows.near({ file: fileOf(1), record: 0 })).toBe(-1);
   });
 
-  test('of a group stand in the order given', () => {
+  test('of a group keep the order given', () => {
     const group = groupRows(a, [2, 0]);
     expect([group.at(0)?.record, group.indexOf({ file: a, record: 0 }), group.indexOf({ file: b, record: 0 })]).toEqual(
       [2, 1, -1],
@@ -183,7 +183,7 @@ describe('new rows', () => {
   const look = (fresh: FreshRows, places: { file: DumpFile; record: number }[], now: number) =>
     fresh.look(places, null, now);
 
-  test('are those that came since the opening; a file that is written anew is new as a whole', () => {
+  test('are those that came since the opening; a file that is rewritten is new as a whole', () => {
     const [old, other] = [fileOf(2, 1), fileOf(5)];
     const fresh = new FreshRows();
     expect(fresh.has({ file: old, record: 5 })).toBe(false);
@@ -241,7 +241,7 @@ test('a search of a record that is still being read is not over', () => {
   expect(new Searches(() => {}).of(record, initialState(80, 24).display, '(')).toBeNull();
 });
 
-test('the groups of a step that was written anew are those of its new rows, though they are as many', async () => {
+test('the groups of a step that was rewritten are those of its new rows, though they are as many', async () => {
   const screen = await TestScreen.open({ '1.jsonl': [1, 1, 2, 2].map((prompt) => toolRollout(1, prompt, 1)) });
   const [file] = screen.dump.files;
   const members = () => screen.data.groups.groups(file!)!.membersOf(0);

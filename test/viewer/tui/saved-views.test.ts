@@ -31,6 +31,6 @@ test('what is no list of views is none', () => {
     writeFileSync(path, text);
     expect([...loadViews(path)]).toEqual([]);
   }
-  // A file stands where the folder would have to be made.
+  // A file is where the folder would have to be made.
   expect(saveView(join(path, 'none', 'x.json'), 'a', view)).not.toBeNull();
 });

@@ -104,7 +104,7 @@ test('the top of a list that is being made is gone to, unless the reader has mov
 });
 
 describe('a group', () => {
-  test('stands in the place of the list; the key, and going back, leave it', async () => {
+  test('takes the place of the list; the key, and going back, leave it', async () => {
     await (await small()).grouped();
     screen.do({ type: 'group' });
     expect(screen.data.rows(screen.state)).toHaveLength(4);
@@ -149,7 +149,7 @@ describe('marks', () => {
     screen.state = { ...screen.state, list: { ...screen.state.list, choice: { ...screen.state.list.choice, marks } } };
   };
 
-  test('of a file that was written anew goes to the record, says so, and forgets the turn', async () => {
+  test('of a file that was rewritten goes to the record, says so, and forgets the turn', async () => {
     await small();
     marked(1, screen.dump.files[0]!.generation + 1);
     screen.do({ type: 'mark-go', letter: 'a' });
@@ -289,7 +289,7 @@ describe('running again', () => {
   const runsList = (key: string) =>
     screen.do({ type: 'replay-key', key }).effects.at(-1) as { job: { kind: string; resume: boolean } };
 
-  test('what is known of the list is left out, unless all of it is, or it is to be done anew', async () => {
+  test('what is known of the list is left out, unless all of it is, or it is to be done again', async () => {
     await small();
     const ask = (count: number) => screen.do({ type: 'replay-ask', all: false }, found(), known(count));
     ask(5);

@@ -260,7 +260,7 @@ describe('prompts', () => {
     expect(screen.state.prompt).toMatchObject({ value: 'step 3', choice: -1 });
   });
 
-  test('an edit that the field does not make itself begins it anew at that cursor', async () => {
+  test('an edit that the field does not make itself starts it over at that cursor', async () => {
     await small();
     screen.do({ type: 'prompt-open', prompt: 'command' });
     const seed = screen.state.prompt!.seed;
@@ -501,7 +501,7 @@ describe('running again', () => {
     expect(pressed('enter')).toMatchObject([{ type: 'run', job: { kind: 'fork', wish: task } }]);
   });
 
-  test('results of this session stay when the journal is read, and branches stand by number', async () => {
+  test('results of this session stay when the journal is read, and branches are by number', async () => {
     await small();
     const locator = screen.state.list.cursor!.file.locator(0);
     const outcome = (name: string) => ({ name }) as never;

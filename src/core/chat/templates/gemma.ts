@@ -3,8 +3,8 @@ import { type ChatTemplate, endsWithHeader, type HeaderRule } from '../template.
 const ASKS = endsWithHeader('\\nmodel\\n');
 
 /**
- * The message after one that announces a call, whose text stands behind the call's results, or after a call in other
- * tags, whose result Gemma 4's template leaves out: only a line break stands between them.
+ * The message after one that announces a call, whose text is behind the call's results, or after a call in other
+ * tags, whose result Gemma 4's template leaves out: only a line break is between them.
  */
 const AFTER_ANNOUNCED: HeaderRule = {
   open: String.raw`(?<=(?:^|\n|>)(?![-*\d ])[^\n]{0,200}\b(?:Let me(?! know)|Let's|I'll|I will|I'm going to|Please (?:hold|wait|give))\b[^\n]{0,200}[.!…]\n|</(?:tool_call|function_calls)>\n)(?=[^\sa-z\d#<|>+-]|<(?!tool_call>))`,

@@ -52,7 +52,7 @@ async function largeSample(member: Member, members: ReadonlyMap<string, Member>)
 }
 
 const leftOut = (size: number): JsonObject => ({
-  left_out: `events and what stands behind them, of ${Math.round(size / 2 ** 20)} MB`,
+  left_out: `events and what is behind them, of ${Math.round(size / 2 ** 20)} MB`,
 });
 
 /** The error and the limit of a sample, in the form of the sample's own keys. */

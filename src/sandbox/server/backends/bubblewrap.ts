@@ -60,7 +60,7 @@ export const bubblewrap: BackendDeclaration = {
     try {
       await backend.warm();
     } catch (error) {
-      log(`Python is started anew for each run: ${error instanceof Error ? error.message : String(error)}`);
+      log(`Python is started again for each run: ${error instanceof Error ? error.message : String(error)}`);
     }
     weighMore();
     for (const line of interpreters.notes) log(line);

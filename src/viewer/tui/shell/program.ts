@@ -54,7 +54,7 @@ const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | 
         kind: 'error',
       };
 
-const AS_LEFT: StatusMessage = { text: 'as you left it; --fresh begins anew', kind: 'info' };
+const AS_LEFT: StatusMessage = { text: 'as you left it; --fresh starts over', kind: 'info' };
 
 /** Restores the dump's last view. The command line takes precedence; the marks stay. */
 function leftView({ dump, fresh, list, follow }: ScreenOptions): SavedView | null {
