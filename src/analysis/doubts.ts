@@ -24,7 +24,7 @@ export function doubtsOf(facts: FactRows): Doubts {
   const doubts: Doubts = { rollouts: facts.length, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 };
   for (let row = 0; row < facts.length; row++) {
     if (facts.has(row, 'bad_record')) doubts.unreadable++;
-    else if (!Number.isFinite(scores[row]!)) doubts.unscored++;
+    else if (!Number.isFinite(scores[row])) doubts.unscored++;
     if (ended[row] === 'aborted') doubts.aborted++;
     if (fault[row] === 'world' || fault[row] === 'ours') doubts.byWorld++;
   }

@@ -34,7 +34,7 @@ export function stepClock(rows: readonly ClockRow[]): StepClock | null {
   const tail = Math.max(1, Math.floor(rows.length * TAIL));
   const others = byEnd.at(-1 - tail)?.end ?? first;
   const [most] = [...TIME_KINDS, 'blank' as const]
-    .flatMap((kind) => (last.row.by[kind] === undefined ? [] : [{ kind, took: last.row.by[kind]! }]))
+    .flatMap((kind) => (last.row.by[kind] === undefined ? [] : [{ kind, took: last.row.by[kind] }]))
     .sort((a, b) => b.took - a.took);
   return {
     first,
@@ -48,14 +48,14 @@ export function stepClock(rows: readonly ClockRow[]): StepClock | null {
 export function clockOfRows(rows: FactRows, members: readonly number[]): StepClock | null {
   const [starts, walls] = [rows.numbers('time.start'), rows.numbers('time.wall')];
   const kinds = [...TIME_KINDS, 'blank' as const].map((kind) => ({ kind, seconds: rows.numbers(`time.${kind}`) }));
-  const known = members.filter((row) => !Number.isNaN(walls[row]!));
+  const known = members.filter((row) => !Number.isNaN(walls[row]));
   return stepClock(
     known.map((row) => ({
       record: row,
-      start: Number.isNaN(starts[row]!) ? null : starts[row]!,
+      start: Number.isNaN(starts[row]) ? null : starts[row]!,
       wall: walls[row]!,
       by: Object.fromEntries(
-        kinds.flatMap(({ kind, seconds }) => (Number.isNaN(seconds[row]!) ? [] : [[kind, seconds[row]!]])),
+        kinds.flatMap(({ kind, seconds }) => (Number.isNaN(seconds[row]) ? [] : [[kind, seconds[row]]])),
       ),
     })),
   );

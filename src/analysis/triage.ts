@@ -157,7 +157,7 @@ function shuffle(length: number, next: () => number): Uint32Array {
 }
 
 function endQueues(scores: Float64Array, shuffled: Uint32Array): [Queue, Queue] {
-  const scored = shuffled.filter((row) => Number.isFinite(scores[row]!));
+  const scored = shuffled.filter((row) => Number.isFinite(scores[row]));
   // Ties are broken at random, not by dump order.
   const ordered = [...scored].sort((a, b) => scores[b]! - scores[a]!);
   return [
@@ -255,7 +255,7 @@ function extremeQueues(facts: TriageFacts): Queue[] {
     .filter((name) => name !== 'score' && name !== 'step')
     .flatMap((name) => {
       const values = facts.numbers(name);
-      const known = [...values.keys()].filter((row) => Number.isFinite(values[row]!));
+      const known = [...values.keys()].filter((row) => Number.isFinite(values[row]));
       const sorted = Float64Array.from(known, (row) => values[row]!).sort();
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
       const limit = at(0.75) + 6 * Math.max(at(0.75) - at(0.25), Number.EPSILON);

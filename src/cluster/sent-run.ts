@@ -83,5 +83,5 @@ export async function receivedSettings(
     await writeFile(path, await texts.get(content));
     settings[key] ??= path;
   }
-  return { ...(settings as Settings), ...own, out: '-' };
+  return { ...settings, ...own, out: '-' };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../core/json/parse.ts';
 import { printJson } from '../core/json/print.ts';
-import { type JsonObject, listIn } from '../core/json/value.ts';
+import { type JsonObject, keysIn, listIn } from '../core/json/value.ts';
 import type { CollectedRollout, RolloutJob, RolloutOutcome } from '../engine/collect/collector.ts';
 import type { Judgement } from '../engine/collect/score.ts';
 import { type Cause, FAULT_TABLE } from '../engine/common/faults.ts';
@@ -9,7 +9,7 @@ import type { Message } from '../engine/common/message.ts';
 import type { GenerationRecord, PartialRollout, RolloutWarning } from '../engine/request/records.ts';
 import type { CallRecord } from '../engine/request/tool-calls.ts';
 
-const CAUSES = Object.keys(FAULT_TABLE) as Cause[];
+const CAUSES = keysIn(FAULT_TABLE);
 
 /** A rollout to make, with any part left by an earlier run. */
 export interface SentJob extends RolloutJob {

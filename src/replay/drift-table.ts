@@ -1,4 +1,5 @@
 import type { Report, ReportColumn } from '../analysis/report/report.ts';
+import { keysIn } from '../core/json/value.ts';
 import type { ReplayOutcome } from './outcome.ts';
 
 /** Outcomes of calls that share a property: a tool, a step, an interpreter, an environment. */
@@ -83,7 +84,7 @@ export const driftReport = (name: TableName, rows: readonly DriftRow[]): Report<
       meaning: 'its value',
       value: ({ value }) => value,
     },
-    ...(Object.keys(COUNTS) as (keyof typeof COUNTS)[]).map(
+    ...keysIn(COUNTS).map(
       (key): ReportColumn<DriftRow> => ({
         key,
         title: key,

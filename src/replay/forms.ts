@@ -147,9 +147,9 @@ function jsonLayout(run: Execution, recorded: string, alike: LikenessTest): stri
   if (err !== undefined) set(err, run.stderr);
   const exit = EXIT_KEYS.find((key) => typeof object[key] === 'number');
   if (exit !== undefined) object[exit] = run.exitStatus;
-  return printJson(object as never) === printJson(value as never)
+  return printJson(object) === printJson(value as never)
     ? recorded
-    : printJson(object as never, /\n/.test(recorded) ? 2 : undefined);
+    : printJson(object, /\n/.test(recorded) ? 2 : undefined);
 }
 
 const SAYS =

@@ -92,7 +92,7 @@ function refusal(where: string, status: number, text: string, location: string |
 function detailText(detail: unknown): string {
   if (!Array.isArray(detail))
     return typeof detail === 'string' ? detail.trim().slice(0, 500) : printJson(detail ?? null);
-  const issues = detail as { loc?: unknown[]; msg?: string }[];
+  const issues = detail;
   return issues.map(({ loc, msg }) => `${loc?.slice(1).join('.') || 'body'}: ${msg}`).join('; ');
 }
 

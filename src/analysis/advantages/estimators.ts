@@ -126,7 +126,7 @@ function byGroup(
       rows.map((row) => total(rewards[row]!)),
       rows.map((row) => total(masks[row]!)),
     );
-    if (judged !== null) for (const [i, row] of rows.entries()) values[row] = judged[i]!;
+    if (judged !== null) for (const [i, row] of rows.entries()) values[row] = judged[i];
   }
   return values;
 }

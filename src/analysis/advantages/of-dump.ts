@@ -25,8 +25,8 @@ export const OF_A_DUMP: readonly Estimator[] = ESTIMATORS.filter(
 export function advantagesOf(estimator: Estimator, step: StepScores, rows: readonly number[]): number[] | string {
   const { isByLength, isOfBatch } = estimator;
   const all = isOfBatch ? step.groups.map((_, row) => row) : rows;
-  if (all.some((row) => Number.isNaN(step.scores[row]!))) return 'a score is missing';
-  if (isByLength && all.some((row) => Number.isNaN(step.lengths[row]!))) return 'the trained tokens were not recorded';
+  if (all.some((row) => Number.isNaN(step.scores[row]))) return 'a score is missing';
+  if (isByLength && all.some((row) => Number.isNaN(step.lengths[row]))) return 'the trained tokens were not recorded';
   if (rows.length < 2 && !isOfBatch) return 'a rollout alone has nothing to compare with';
   const at = new Map(all.map((row, i) => [row, i]));
   const found = estimator.advantages({

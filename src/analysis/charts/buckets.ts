@@ -19,7 +19,7 @@ export function bucketsOf(rows: FactRows, key: string, descending = false): Buck
   const buckets = new Map<string | null, Map<SortValue, Bucket>>();
   for (let row = 0; row < rows.length; row++) {
     const stream = streams[row]!;
-    const value = words[row] ?? (Number.isNaN(numbers[row]!) ? null : numbers[row]!);
+    const value = words[row] ?? (Number.isNaN(numbers[row]) ? null : numbers[row]!);
     let own = buckets.get(stream);
     if (own === undefined) {
       own = new Map();

@@ -101,7 +101,7 @@ async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide
   return new Map(
     [...rowsOf].map(([key, rows]) => {
       const { n, scored, mean } = groupStats(rows.map((row) => scores[row]!));
-      const finite = rows.filter((row) => Number.isFinite(scores[row]!));
+      const finite = rows.filter((row) => Number.isFinite(scores[row]));
       const best = finite.reduce((one, row) => (scores[row]! > scores[one]! ? row : one), finite[0] ?? rows[0]!);
       const worst = finite.reduce((one, row) => (scores[row]! < scores[one]! ? row : one), finite[0] ?? rows[0]!);
       return [key, { n, scored, mean, row: rows[0]!, best, worst }];

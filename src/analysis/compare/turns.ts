@@ -60,7 +60,7 @@ export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Roll
       yield isTogether
         ? compared(a, b)
         : takesA
-          ? { a: alone(a!), b: null, isSame: false }
+          ? { a: alone(a), b: null, isSame: false }
           : { a: null, b: alone(b!), isSame: false };
       if (isTogether || takesA) atA++;
       if (isTogether || !takesA) atB++;

@@ -1,3 +1,4 @@
+import { keysIn } from '../../core/json/value.ts';
 import type { ExportConversation } from './conversation.ts';
 
 /** Something that a format may be unable to hold, and how to detect it in a conversation. */
@@ -103,7 +104,7 @@ export const LIMITS = {
 } as const satisfies Record<string, LimitDeclaration>;
 
 export type ExportLimit = keyof typeof LIMITS;
-export const LIMIT_NAMES = Object.keys(LIMITS) as readonly ExportLimit[];
+export const LIMIT_NAMES = keysIn(LIMITS);
 
 /** The first limit that a conversation meets; null if it fits. */
 export const firstLimit = (conversation: ExportConversation, limits: readonly ExportLimit[]): ExportLimit | null =>

@@ -27,7 +27,7 @@ export interface GroupNumbers {
  */
 export function numberGroups({ prompts: hashes, units, streams, ...columns }: GroupColumns): GroupNumbers {
   const keys = settleNumbers({ ...columns, prompts: hashes, units });
-  const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]!));
+  const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]));
   const groups = new Int32Array(keys.length).fill(-1);
   const inUnit = new PairNumbers();
   for (let i = 0; i < keys.length; i++) {

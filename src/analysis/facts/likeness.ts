@@ -14,7 +14,7 @@ const FEW = 32;
 export function copiesIn(groups: Members, gists: Float64Array): Float64Array {
   const copies = new Float64Array(gists.length).fill(Number.NaN);
   for (let group = 0; group < groups.length; group++) {
-    const own = groups.of(group).filter((row) => !Number.isNaN(gists[row]!));
+    const own = groups.of(group).filter((row) => !Number.isNaN(gists[row]));
     const count = own.length <= FEW ? twoByTwo(own, gists) : byNeighbours(own, gists);
     for (const row of own) copies[row] = count(row);
   }

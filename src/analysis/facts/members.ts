@@ -22,7 +22,7 @@ export function membersByNumber(numbers: Int32Array): Members {
   }
   return {
     length: most + 1,
-    of: (number) => rows.subarray(starts[number]!, starts[number + 1]!),
+    of: (number) => rows.subarray(starts[number], starts[number + 1]),
     size: (number) => starts[number + 1]! - starts[number]!,
     at: (number, i) => rows[starts[number]! + i]!,
   };

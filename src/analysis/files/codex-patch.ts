@@ -119,7 +119,7 @@ export function applyChunks(
       edits.push({ at, count: 0, put: chunk.new });
       continue;
     }
-    let { old, new: put } = chunk as { old: readonly string[]; new: readonly string[] };
+    let { old, new: put } = chunk;
     let at = seek(lines, old, from, chunk.isEndOfFile);
     if (at === null && old.at(-1) === '') {
       old = old.slice(0, -1);

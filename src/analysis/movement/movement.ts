@@ -90,7 +90,7 @@ function noSignal(facts: MovementFacts): Float64Array {
   const scores = facts.numbers('score');
   const values = new Float64Array(facts.length).fill(Number.NaN);
   for (const members of membersOf(facts.groups)) {
-    const scored = members.filter((row) => Number.isFinite(scores[row]!));
+    const scored = members.filter((row) => Number.isFinite(scores[row]));
     const isSame = scored.every((row) => scores[row] === scores[scored[0]!]);
     if (scored.length > 1) for (const row of scored) values[row] = Number(isSame);
   }
@@ -204,7 +204,7 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
   const found: (Movement & { series: Float64Array })[] = [];
   for (const { name, values } of columns) {
     await rest();
-    const own = rows.filter((row) => !Number.isNaN(values[row]!) && timeline[row]! >= 0);
+    const own = rows.filter((row) => !Number.isNaN(values[row]) && timeline[row]! >= 0);
     const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);
     const shifted = meansBy(adjusted, own, timeline, steps.length);
@@ -330,7 +330,7 @@ const ALIKE = 0.7;
 const ALIKE_OF_TWO_KINDS = 0.92;
 
 function pearsonOfKnown(a: Float64Array, b: Float64Array): number {
-  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]!) && !Number.isNaN(b[i]!));
+  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]) && !Number.isNaN(b[i]));
   return pearson(
     both.map((i) => a[i]!),
     both.map((i) => b[i]!),
@@ -391,7 +391,7 @@ function meansBy(values: Float64Array, rows: Uint32Array, at: Int32Array, length
   const counts = new Float64Array(length);
   for (const row of rows) {
     const place = at[row]!;
-    if (place < 0 || !Number.isFinite(values[row]!)) continue;
+    if (place < 0 || !Number.isFinite(values[row])) continue;
     means[place]! += values[row]!;
     counts[place]!++;
   }
@@ -400,7 +400,7 @@ function meansBy(values: Float64Array, rows: Uint32Array, at: Int32Array, length
 }
 
 function correlationOfMeans(a: Float64Array, b: Float64Array): number {
-  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]!) && !Number.isNaN(b[i]!));
+  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]) && !Number.isNaN(b[i]));
   return both.length < 3
     ? Number.NaN
     : spearman(
@@ -417,7 +417,7 @@ function withinGroups(
 ): { rho: number; p: number } {
   let [aa, bb, ab, df] = [0, 0, 0, -1];
   for (const members of groups) {
-    const known = members.filter((row) => !Number.isNaN(values[row]!) && !Number.isNaN(scores[row]!));
+    const known = members.filter((row) => !Number.isNaN(values[row]) && !Number.isNaN(scores[row]));
     if (known.length < 2) continue;
     const a = ranksOf(known.map((row) => values[row]!));
     const b = ranksOf(known.map((row) => scores[row]!));
@@ -439,7 +439,7 @@ function withinGroups(
 function meanOver(values: Float64Array, rows: Uint32Array, isIn: (row: number) => boolean): number {
   let [sum, count] = [0, 0];
   for (const row of rows) {
-    if (!isIn(row) || !Number.isFinite(values[row]!)) continue;
+    if (!isIn(row) || !Number.isFinite(values[row])) continue;
     sum += values[row]!;
     count++;
   }
@@ -487,7 +487,7 @@ function examplesOf(values: Float64Array, rows: Uint32Array, at: Int32Array, pla
     const sign = isAfter ? 1 : -1;
     const order = (a: number, b: number): number =>
       sign * (surprise[bins.get(b)!]! - surprise[bins.get(a)!]!) ||
-      (scores[b]! || 0) - (scores[a]! || 0) ||
+      (scores[b] || 0) - (scores[a] || 0) ||
       Math.abs(at[a]! - place) - Math.abs(at[b]! - place) ||
       a - b;
     const best: number[] = [];

@@ -30,7 +30,7 @@ interface Timeline {
 /** Steps may have gaps or be written twice, so only their order counts. */
 export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>, rows: Uint32Array): Timeline {
   const own = facts.numbers('step');
-  const hasSteps = rows.some((row) => !Number.isNaN(own[row]!));
+  const hasSteps = rows.some((row) => !Number.isNaN(own[row]));
   const files = new Map<object, number>();
   const timeOf = (row: number): number => {
     if (hasSteps) return own[row]!;

@@ -48,14 +48,14 @@ export function validationOf(rows: FactRows, name: string, members: readonly num
 /** The vote of each rollout: the answer that verl's scorers read, under `pred`. */
 function votesOf(rows: FactRows): readonly (string | null)[] {
   const numbers = rows.numbers('pred');
-  return rows.words('pred').map((word, row) => word ?? (Number.isNaN(numbers[row]!) ? null : String(numbers[row])));
+  return rows.words('pred').map((word, row) => word ?? (Number.isNaN(numbers[row]) ? null : String(numbers[row])));
 }
 
 /** The rollouts of each prompt of each source; a rollout in no group is a prompt by itself. */
 function promptsOf(rows: FactRows, sources: readonly (string | null)[], members: readonly number[]) {
   const found = new Map<string, [string | null, number[]]>();
   for (const row of members) {
-    const group = rows.groups[row]!;
+    const group = rows.groups[row];
     const source = sources[row]!;
     const name = group === -1 ? `row ${row}` : `${group} ${source}`;
     const known = found.get(name);

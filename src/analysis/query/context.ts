@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../core/json/value.ts';
+import { type JsonValue, keysIn } from '../../core/json/value.ts';
 import { type ContextNode, contextTree } from '../../core/rollout/contexts.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
@@ -14,7 +14,7 @@ const PARTS = {
 
 export type ContextPart = keyof typeof PARTS;
 
-export const CONTEXT_NAMES = Object.keys(PARTS) as readonly ContextPart[];
+export const CONTEXT_NAMES = keysIn(PARTS);
 
 export const isContextPart = (name: string): name is ContextPart => Object.hasOwn(PARTS, name);
 

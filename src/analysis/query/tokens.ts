@@ -31,7 +31,7 @@ export function tokensOf(text: string): Token[] {
   for (;;) {
     at += match(/\s*/y)!.length;
     if (at >= text.length) break;
-    const character = text[at]!;
+    const character = text[at];
     if (character === '"' || character === "'") {
       const end = closing(text, at, character);
       tokens.push({ kind: 'string', value: unescaped(text.slice(at + 1, end), character), at });

@@ -108,7 +108,7 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
     for (const [at, file] of files.entries()) {
       while (sifted.length < Math.min(files.length, at + threads.length * 2))
         sifted.push(mayHold(threads[sifted.length % threads.length]!, files[sifted.length]!, wanted));
-      if (!(await sifted[at]!)) continue;
+      if (!(await sifted[at])) continue;
       if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
       for (let from = 0; from < file.count; ) {
         const to = searchEnd(file, from);

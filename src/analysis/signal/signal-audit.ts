@@ -1,3 +1,4 @@
+import { keysIn } from '../../core/json/value.ts';
 import { type Fit, fitAdvantages, totalOf } from './fit.ts';
 import { type ByToken, type SignalRow, turnOfToken } from './signal-row.ts';
 
@@ -19,7 +20,7 @@ export const SIGNAL_CHECKS = {
 
 export type SignalCheck = keyof typeof SIGNAL_CHECKS;
 
-export const SIGNAL_NAMES = Object.keys(SIGNAL_CHECKS) as readonly SignalCheck[];
+export const SIGNAL_NAMES = keysIn(SIGNAL_CHECKS);
 type SignalInput = (typeof SIGNAL_CHECKS)[SignalCheck]['of'];
 
 /** A finding about the signal of one row, or of a whole group. */
@@ -340,7 +341,7 @@ function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: Sig
   for (const at of members) {
     const { requestId, sampled, ids } = rows[at]!;
     const isTelling = sampled !== null && ids !== null && sampled.filter((value) => (value ?? 0) !== 0).length >= 4;
-    const key = requestId ?? (isTelling ? `${ids!.join()} ${sampled!.join()}` : null);
+    const key = requestId ?? (isTelling ? `${ids.join()} ${sampled.join()}` : null);
     if (key === null) continue;
     const before = seen.get(key);
     if (before === undefined) seen.set(key, at);

@@ -85,7 +85,7 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
     sampled: tokens?.logprobs ?? null,
     trainer: named(TRAINER),
     ids: tokens?.responseIds.every((id) => id >= 0) ? tokens.responseIds : null,
-    estimator: (estimator as string | undefined) ?? null,
+    estimator: estimator ?? null,
     isEmpty: turns.slice(responseTurn).every(({ text }) => text === ''),
     turnRuns: turnRuns(rollout),
     trainedIn: trainedIn(rollout),

@@ -53,9 +53,9 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
       index: { length: () => bytes!, columns: { ...NO_COLUMNS, isLooked: () => isLookedAt(place, FACTS_AT), rows } },
       measures: null,
       signals: null,
-      isRead: () => (Number.isNaN(isRead!) ? null : isRead === 1),
-      stepOf: () => (Number.isNaN(step!) ? null : step!),
-      score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
+      isRead: () => (Number.isNaN(isRead) ? null : isRead === 1),
+      stepOf: () => (Number.isNaN(step) ? null : step!),
+      score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score),
     };
     let buffer: Buffer | null | undefined;
     const raw = () => {

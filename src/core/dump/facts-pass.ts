@@ -170,9 +170,7 @@ export class FactsPass {
       return [first.file, records.slice(0, BATCH_RECORDS), false];
     }
     for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
-      const records = this.isDone(file)
-        ? []
-        : this.#batch(file, this.#next, (record) => this.#isMissing(file as DumpFile, record));
+      const records = this.isDone(file) ? [] : this.#batch(file, this.#next, (record) => this.#isMissing(file, record));
       if (records.length > 0) {
         this.#next = (records.at(-1) as number) + 1;
         return [file, records, true];

@@ -89,7 +89,7 @@ export class Whole<Value extends object> {
   }
 
   add({ into, keys, values, opened }: ValuePiece): void {
-    const container = this.#open[into]!;
+    const container = this.#open[into];
     for (const at of opened) this.#open.push(values[at] as object);
     for (const [i, value] of values.entries()) {
       if (keys === null) (container as unknown[]).push(value);

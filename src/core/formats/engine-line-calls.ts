@@ -55,7 +55,7 @@ export function unpackMessage(
     role,
     content,
     ...(own.length > 0 ? { tool_calls: own.map(messageCall) } : {}),
-    ...(answered ? { tool_call_id: answered.id!, name: answered.name! } : {}),
+    ...(answered ? { tool_call_id: answered.id, name: answered.name } : {}),
     ...more,
   };
 }

@@ -260,7 +260,7 @@ function readAgentic(
   const lists = Array.isArray(held) ? (held.every(Array.isArray) ? held : [held]) : [];
   const contexts: Context[] = lists.map((_, at) => ({ kind: at === 0 ? 'main' : 'branch', name: null, after: null }));
   const messages = lists.flatMap((list, place) =>
-    objectsOf(list as JsonValue).map(
+    objectsOf(list).map(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/messages/${place}/${at}`), context: place }),
     ),
   );

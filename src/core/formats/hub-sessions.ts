@@ -82,7 +82,7 @@ function messageLines(
           uid: idOf(head.id ?? events[0]?.session_id ?? null),
           extras: {
             ...(Object.keys(head).length > 0 ? { session: head } : {}),
-            ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+            ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
           },
         },
         context,

@@ -39,7 +39,7 @@ export const langchain: Format = {
         uid: idOf(record.id ?? record.thread_id ?? null),
         ended: finish === null ? null : endedByReason('finish', finish),
         extras: {
-          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
           ...summed(held.flatMap((one) => callUsage(one.usage_metadata) ?? [])),
         },
       },

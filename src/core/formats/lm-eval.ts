@@ -31,7 +31,7 @@ export const lmEval: Format = {
     const replies = generated(record);
     if (replies.length < 2) return [record];
     const own = Object.keys(record).filter((key) => !SCORES.includes(key));
-    const rest = Object.fromEntries(own.map((key) => [key, record[key]!]));
+    const rest = Object.fromEntries(own.map((key) => [key, record[key]]));
     const metrics = Object.fromEntries(
       SCORES.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key]]])),
     );

@@ -148,7 +148,7 @@ function aboutCalls(calls: readonly TracedCall[]): JsonObject {
   };
   const [input, output, cost] = [sum('input'), sum('output'), sum('cost')];
   return {
-    ...(models.length > 0 ? { model: models.length === 1 ? models[0]! : models } : {}),
+    ...(models.length > 0 ? { model: models.length === 1 ? models[0] : models } : {}),
     ...(settings === undefined ? {} : { settings }),
     requests: calls.length,
     ...(input === null && output === null ? {} : { usage: { input_tokens: input, output_tokens: output } }),

@@ -63,8 +63,8 @@ export const openaiBatch: Format = {
         status: whyRefused(record),
         extras: {
           ...(reason === null ? {} : { finish_reason: reason }),
-          ...(idOf(body.model) === null ? {} : { model: body.model! }),
-          ...(isJsonObject(body.usage ?? undefined) ? { usage: body.usage! } : {}),
+          ...(idOf(body.model) === null ? {} : { model: body.model }),
+          ...(isJsonObject(body.usage ?? undefined) ? { usage: body.usage } : {}),
         },
       },
       { ...context, validation: true },

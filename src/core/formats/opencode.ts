@@ -95,7 +95,7 @@ export const opencode: Format = {
         ended: finish === null ? null : endedByReason('finish', finish),
         extras: {
           ...shortOf(info),
-          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
           ...summed(
             replies.flatMap(({ tokens, cost }) =>
               isJsonObject(tokens)

@@ -65,7 +65,7 @@ export const pydanticAi: Format = {
         status: idOf(record.status ?? null),
         ended: finish === null ? null : endedByReason('finish', finish),
         extras: {
-          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
           // Zero is what the SDK writes where the provider named none.
           ...summed(
             replies

@@ -174,7 +174,7 @@ export function withTurns(times: Times, { turns, responseTurn }: Pick<Rollout, '
       .filter((at) => spans[at]!.kind === kind)
       .sort((a, b) => spans[a]!.start - spans[b]!.start);
     const found = places(role);
-    const isTold = own.some((at) => spans[at]!.turn !== null && spans[at]!.turn! < turns.length);
+    const isTold = own.some((at) => spans[at]!.turn !== null && spans[at]!.turn < turns.length);
     if (!isTold && own.length === found.length)
       for (const [i, at] of own.entries()) spans[at] = { ...spans[at]!, turn: found[i]! };
   }

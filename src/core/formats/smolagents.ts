@@ -91,7 +91,7 @@ export const smolagents: Format = {
             ? { how: 'stop', evidence: 'is_final_answer' }
             : null,
         extras: {
-          ...(models.length === 0 ? {} : { model: models[0]! }),
+          ...(models.length === 0 ? {} : { model: models[0] }),
           ...summed(steps.flatMap(({ token_usage: usage }) => callUsage(usage) ?? [])),
           ...(final === undefined ? {} : { final_answer: final.action_output ?? null }),
           ...(errors.length > 0 ? { errors } : {}),

@@ -91,7 +91,7 @@ function moment(nano: JsonValue | undefined, other: JsonValue | undefined): numb
 
 /** `[{key, value: {stringValue}}]` or an object. */
 function attributesOf(value: JsonValue | undefined): Map<string, JsonValue> {
-  if (isJsonObject(value)) return new Map(Object.entries(value) as [string, JsonValue][]);
+  if (isJsonObject(value)) return new Map(Object.entries(value));
   return new Map(
     objectsOf(value).flatMap(({ key, value: one }): [string, JsonValue][] => {
       const [inner] = isJsonObject(one) ? Object.values(one) : [one];

@@ -93,7 +93,7 @@ function historyMessage(one: JsonObject, place: string): FoundMessage {
 function trajectoryMessages(step: JsonObject, place: string): FoundMessage[] {
   const action = typeof step.action === 'string' ? step.action.trim() : '';
   const key = typeof step.response === 'string' && step.response !== '' ? 'response' : 'thought';
-  const text = typeof step[key] === 'string' ? (step[key] as string) : '';
+  const text = typeof step[key] === 'string' ? step[key] : '';
   const observation = typeof step.observation === 'string' ? step.observation : '';
   // When the agent stops, its own message replaces the model's.
   const isExit = action === '' && step.response === step.thought && /^Exit(?:ing)? due to /.test(text);

@@ -214,7 +214,7 @@ function literalValue(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 const integers = (value: JsonValue | undefined): TokenMask =>
-  Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
+  Array.isArray(value) && value.every((one) => typeof one === 'number') ? value : null;
 
 /** The agent's request: `{"action": [calls]}`; the call of `finish` is how Tunix records an answer, not the model's. */
 function actionCalls(action: JsonValue | undefined): JsonObject[] {

@@ -112,7 +112,7 @@ function toolsOf(record: JsonObject, info: JsonValue | undefined): JsonValue[] {
   const held = [record.tool_defs, record.oai_tools, isJsonObject(info) ? info.oai_tools : undefined].map(
     parsedContainer,
   );
-  return (held.find((one) => Array.isArray(one)) as JsonValue[] | undefined) ?? [];
+  return held.find((one) => Array.isArray(one)) ?? [];
 }
 
 /** Step rewards belong to the replies, if there are as many. */

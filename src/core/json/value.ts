@@ -15,3 +15,7 @@ export const listIn = (value: JsonValue | undefined): JsonValue[] => (Array.isAr
 
 /** A value that should be an object; an empty one for any other. */
 export const objectIn = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+/** The keys of a table that is written out in the code, so that it has no others. */
+export const keysIn = <T extends object>(table: T): (keyof T & string)[] =>
+  Object.keys(table).filter((key): key is keyof T & string => key in table);

@@ -1,3 +1,4 @@
+import { keysIn } from '../json/value.ts';
 import { ANEW_CHECKS } from './anew.ts';
 import { isUnclosed, openTag } from './call-error.ts';
 import { gaveAnswer } from './ended-by-text.ts';
@@ -40,7 +41,7 @@ const DECLARED = {
 
 export type Check = keyof typeof DECLARED;
 
-export const CHECKS = Object.keys(DECLARED) as readonly Check[];
+export const CHECKS = keysIn(DECLARED);
 
 /** Failures; all other findings only mean that something looks odd. */
 export const ERROR_CHECKS: readonly Check[] = CHECKS.filter((check) => DECLARED[check].severity === 'error');

@@ -91,7 +91,7 @@ function checkAnswer({ turns, responseTurn, ended, score }: UncheckedRollout, no
   const isPaid = score !== null && score > 0;
   let last: Turn | undefined;
   for (let i = turns.length - 1; i >= responseTurn && last === undefined; i--)
-    if ((turns[i]!.context ?? 0) === 0) last = turns[i]!;
+    if ((turns[i]!.context ?? 0) === 0) last = turns[i];
   if (last === undefined) return;
   if (isModels(last) && ended.how !== 'stop' && endsInMidSentence(last.text))
     notice('mid_sentence', last.index, 'the text ends in the middle of a sentence');

@@ -32,7 +32,7 @@ export function sparkline(values: readonly number[], width: number): string {
     .slice(-width)
     .map((value) => {
       if (!Number.isFinite(value)) return ' ';
-      return BARS[high === low ? 3 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))]!;
+      return BARS[high === low ? 3 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))];
     })
     .join('');
 }

@@ -82,7 +82,7 @@ export async function redactor(): Promise<Redact> {
       source: { content: text, filePath: 'text', ext: '', contentType: 'text' },
       options: { config, noPhysicFilePath: true },
     });
-    const ranges = messages.map(({ range }) => range as readonly [number, number]);
+    const ranges = messages.map(({ range }) => range);
     for (const match of text.matchAll(BEARER)) ranges.push(lastPart(match, match[1]!));
     for (const match of text.matchAll(ASSIGNED)) {
       const value = valueAt(text, match.index + match[0].length, match[2] ?? '', match[3] ?? '');

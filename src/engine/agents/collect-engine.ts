@@ -171,7 +171,7 @@ export class TrajectoryCollectEngine {
       Conversation: () => conversationView(this.#agent),
       Token: () => tokenView(trajectory, this.#agent, this.#env, maskedOut),
     };
-    return views[mode]() as Collected[Mode];
+    return views[mode]();
   }
 
   async #reset(): Promise<void> {

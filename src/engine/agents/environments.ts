@@ -132,7 +132,7 @@ export abstract class BaseTaskEnv extends BaseEnv implements Environment {
 
   /** The task as passed to the reward function. */
   protected async judgedTask(_signal?: AbortSignal): Promise<RewardTask> {
-    return this.task as RewardTask;
+    return this.task;
   }
 
   /** The end of an episode, judged by the reward function; 0 without one. */

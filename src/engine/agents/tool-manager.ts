@@ -136,7 +136,7 @@ class InstanceTool extends BaseTool {
   }
 
   get json(): JsonObject {
-    return this.#tool.getOpenAIToolSchema();
+    return this.#tool.getOpenAIToolSchema() as unknown as JsonObject;
   }
 
   /** @throws RolloutFault if the world failed, rather than the call */
@@ -179,7 +179,7 @@ export class ToolManager {
   constructor(toolMap: ToolMap, { descFallback = '', toolsKwargs, limits: given }: ManagerOptions = {}) {
     const entries = Array.isArray(toolMap)
       ? toolMap.map((tool: BaseTool | Tool) => [tool.name, tool] as const)
-      : Object.entries(toolMap as Readonly<Record<string, ToolClass | BaseTool | Tool>>);
+      : Object.entries(toolMap);
     const limits = { ...DEFAULT_LIMITS, max_tool_response_length: null, ...given };
     const tools = entries.map(([, made]) => made).filter(isTool);
     this.#instances = new ToolInstances({ tools, toolsKwargs: only(toolsKwargs, tools) }, randomUUID(), {

@@ -74,7 +74,7 @@ export function trajectoryToDict(trajectory: Trajectory): JsonObject {
     })),
     reward: trajectory.reward,
     status: trajectory.status,
-    env_time: { ...trajectory.envTime } as JsonObject,
-    reward_time: { ...trajectory.rewardTime } as JsonObject,
+    env_time: { ...trajectory.envTime },
+    reward_time: { ...trajectory.rewardTime },
   };
 }

@@ -1,3 +1,4 @@
+import { keysIn } from '../../core/json/value.ts';
 import { type Cause, FAULT_TABLE, outcomeOf, ruleOf } from '../common/faults.ts';
 import type { RolloutWarning } from '../request/records.ts';
 
@@ -42,7 +43,7 @@ export class FaultLog {
 
   /** One line per cause, and one per kind of warning that came again after it was printed. */
   summary(): string[] {
-    const order = Object.keys(FAULT_TABLE) as Cause[];
+    const order = keysIn(FAULT_TABLE);
     return [
       ...order.flatMap((cause) => {
         const count = this.#causes.get(cause);

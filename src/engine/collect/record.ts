@@ -45,7 +45,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     output: shown.output,
     gts: task.groundTruth,
     messages: request.messages,
-    tools: request.toolSchemas,
+    tools: request.toolSchemas as unknown as JsonValue,
     tool_calls: request.calls.map(withRoundTimes),
     generations: request.generations.map(withRoundTimes),
     spans: shown.spans,
@@ -54,7 +54,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
     ...(weights.length > 0 ? { weight_versions: weights } : {}),
     // Rerunning a call or a score needs its original inputs.
-    ...(Object.keys(task.extraInfo ?? {}).length > 0 ? { extra_info: task.extraInfo! } : {}),
+    ...(Object.keys(task.extraInfo ?? {}).length > 0 ? { extra_info: task.extraInfo } : {}),
     turn_rewards: turnRewards,
     returns,
     gamma,

@@ -17,7 +17,7 @@ export function settingsOfFlags(flags: SettingTexts): Settings {
     if (problem !== null) throw new Error(`--${one.key.replaceAll('_', '-')} ${String(text)}: ${problem}`);
     settings[one.key] = value;
   }
-  return settings as Settings;
+  return settings;
 }
 
 function readText({ kind, isOptional }: Setting, text: string | readonly string[]): unknown {

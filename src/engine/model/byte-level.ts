@@ -194,7 +194,7 @@ function isByteLevel(splitter: JsonValue | undefined): boolean {
   const steps = splitter.type === 'Sequence' ? splitter.pretokenizers : [splitter];
   if (!Array.isArray(steps) || !steps.every(isJsonObject)) return false;
   return (
-    (steps.at(-1) as JsonObject | undefined)?.type === 'ByteLevel' &&
+    steps.at(-1)?.type === 'ByteLevel' &&
     steps.every(({ type, add_prefix_space, behavior }) =>
       type === 'ByteLevel' ? add_prefix_space !== true : type === 'Split' && behavior === 'Isolated',
     )

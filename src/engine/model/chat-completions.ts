@@ -111,7 +111,7 @@ function wireSampling(
   { max_new_tokens, prompt_logprobs: _, ...rest }: SamplingParams,
   budget: number | null,
 ): JsonObject {
-  return { ...(rest as JsonObject), ...tokenLimit('max_tokens', max_new_tokens, budget) };
+  return { ...rest, ...tokenLimit('max_tokens', max_new_tokens, budget) };
 }
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;

@@ -63,7 +63,7 @@ export class SglangGenerateModel implements Model {
     const body: JsonObject = {
       input_ids: request.inputIds as number[],
       sampling_params: {
-        ...(sampling as JsonObject),
+        ...sampling,
         ...(seed === undefined ? {} : { sampling_seed: seed }),
         ...tokenLimit('max_new_tokens', max_new_tokens, request.maxNewTokens),
         skip_special_tokens: false,

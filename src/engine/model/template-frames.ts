@@ -33,7 +33,7 @@ export class TemplateFrames {
 
   /** @returns null for a conversation that contains more than text */
   render(...[messages, tools, addGenerationPrompt, kwargs]: Parameters<Render>): string | null {
-    let key = printJson([tools as JsonObject[], addGenerationPrompt, kwargs]);
+    let key = printJson([tools, addGenerationPrompt, kwargs]);
     for (const message of messages) {
       const form = messageForm(message);
       if (form === null) return null;

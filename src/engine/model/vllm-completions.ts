@@ -58,7 +58,7 @@ export class VllmCompletionsModel implements Model {
     const body: JsonObject = {
       model: this.name,
       prompt: request.inputIds as number[],
-      ...(sampling as JsonObject),
+      ...sampling,
       ...tokenLimit('max_tokens', max_new_tokens, request.maxNewTokens),
       logprobs: 1,
       ...(judges ? { prompt_logprobs: prompt_logprobs ?? 0 } : {}),

@@ -39,7 +39,7 @@ export class OwnTool implements Tool {
   constructor({ own, config, schema, from }: OwnToolSetup) {
     this.#own = own;
     this.#schema = schema;
-    this.#request = { kind: 'tool', target: own.target, config, schema: schema };
+    this.#request = { kind: 'tool', target: own.target, config, schema: schema as unknown as JsonValue };
     this.use = { what: own.text, runs: own.runs, from };
   }
 

@@ -73,7 +73,7 @@ function addDelta(blocks: JsonObject[], at: number, delta: JsonObject): void {
   blocks[at] = block;
   for (const [key, place] of Object.entries(PIECES)) {
     const piece = delta[key];
-    if (typeof piece === 'string') block[place] = `${(block[place] as string | undefined) ?? ''}${piece}`;
+    if (typeof piece === 'string') block[place] = `${block[place] ?? ''}${piece}`;
   }
 }
 

@@ -79,8 +79,7 @@ function addDelta(choices: Map<number, Choice>, choice: JsonObject): void {
   const delta = isJsonObject(choice.delta) ? choice.delta : {};
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'tool_calls') for (const part of jsonObjects(value)) addCall(found, part);
-    else if (key !== 'role' && typeof value === 'string')
-      found.message[key] = `${(found.message[key] as string | undefined) ?? ''}${value}`;
+    else if (key !== 'role' && typeof value === 'string') found.message[key] = `${found.message[key] ?? ''}${value}`;
   }
   const { ids, logprobs } = idsIn(choice);
   found.ids.push(...ids);

@@ -1,6 +1,6 @@
 import { anyMessages } from '../../core/formats/any-message.ts';
 import { printJson } from '../../core/json/print.ts';
-import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, keysIn } from '../../core/json/value.ts';
 import type { Turn } from '../../core/rollout/rollout.ts';
 import { withSortedKeys } from './values.ts';
 
@@ -15,7 +15,7 @@ const RULES = {
 } as const;
 
 export type HistoryRule = keyof typeof RULES;
-export const HISTORY_RULES = Object.keys(RULES) as HistoryRule[];
+export const HISTORY_RULES = keysIn(RULES);
 export type HistoryRules = ReadonlySet<HistoryRule>;
 
 /** A message of a history, whoever wrote it down. */

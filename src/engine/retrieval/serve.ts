@@ -27,7 +27,7 @@ export async function serveCorpus(
 ): Promise<RetrievalServer> {
   const server = createServer((request, response) => {
     void answerRequest(corpus, topk, request)
-      .catch((error: Error) => ({ status: 500, body: { detail: error.message } as object }))
+      .catch((error: Error) => ({ status: 500, body: { detail: error.message } }))
       .then(({ status, body }) => send(response, status, body));
   });
   await new Promise<void>((resolve, reject) => {

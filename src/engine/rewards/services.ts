@@ -64,7 +64,7 @@ export function codeReward(options: CodeRewardOptions): RewardFn {
         ? { error: entry.error }
         : { status: entry.status, stdout: shorten(entry.stdout), stderr: shorten(entry.stderr) },
     );
-    return { reward: score, metadata: { cases: cases as JsonValue } };
+    return { reward: score, metadata: { cases: cases } };
   };
 }
 

@@ -1,30 +1,23 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
-
-/** Schemas come from parsed text, which holds nothing else. */
-const Json = z.custom<JsonValue>();
 
 /**
  * The schemas of verl `verl/tools/schemas.py`. Newer verl allows a list for `type` and anything in `enum`, so both are accepted.
  * Nested keys (`items`, `properties`) are kept, because the model's template and server read them; verl drops them.
  */
-const PropertySchema = z
-  .object({
-    type: z.union([z.string(), z.array(z.string())]).exactOptional(),
-    description: z.string().nullable().exactOptional(),
-    enum: z.array(Json).nullable().default(null),
-  })
-  .catchall(Json);
+const PropertySchema = z.looseObject({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  description: z.string().nullish(),
+  enum: z.array(z.unknown()).nullable().default(null),
+});
 
-const ParametersSchema = z
-  .object({
-    type: z.string(),
-    properties: z.record(z.string(), PropertySchema),
-    required: z.array(z.string()).default([]),
-  })
-  .catchall(Json);
+const ParametersSchema = z.looseObject({
+  type: z.string(),
+  properties: z.record(z.string(), PropertySchema),
+  required: z.array(z.string()).default([]),
+});
 
 const FunctionSchema = z.object({
   name: z.string().min(1),
@@ -36,17 +29,20 @@ const FunctionSchema = z.object({
 /** The schemas as written: unset keys are not shown to a model, and a user's schema may set a default explicitly. */
 const written = new WeakMap<object, JsonObject>();
 
-let beingRead: JsonValue | undefined;
+let beingRead: unknown;
 
-export const OpenAIFunctionToolSchema = Json.transform((value): unknown => {
-  beingRead = value;
-  return value;
-}).pipe(
-  z.object({ type: z.literal('function'), function: FunctionSchema }).transform((schema) => {
-    if (isJsonObject(beingRead)) written.set(schema, beingRead);
-    return schema;
-  }),
-);
+export const OpenAIFunctionToolSchema = z
+  .unknown()
+  .transform((value) => {
+    beingRead = value;
+    return value;
+  })
+  .pipe(
+    z.object({ type: z.literal('function'), function: FunctionSchema }).transform((schema) => {
+      if (isJsonObject(beingRead as JsonValue)) written.set(schema, beingRead as JsonObject);
+      return schema;
+    }),
+  );
 export type OpenAIFunctionToolSchema = z.infer<typeof OpenAIFunctionToolSchema>;
 
 const schemaEntries = (value: JsonValue | undefined): [string, JsonValue][] =>
@@ -64,7 +60,7 @@ const picked = (value: JsonObject, names: readonly string[]): JsonObject =>
  */
 export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonObject => {
   const given = written.get(schema) ?? withoutDefaults(schema);
-  const fn = objectIn(given.function);
+  const fn = (given.function ?? {}) as JsonObject;
   const parameters = fn.parameters;
   const shown: JsonObject = picked(fn, ['name', 'description']);
   if (isJsonObject(parameters)) {
@@ -74,7 +70,7 @@ export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonO
     ]);
     shown.parameters = {
       ...picked(parameters, ['type']),
-      ...(isJsonObject(parameters.properties) ? { properties: objectIn(Object.fromEntries(properties)) } : {}),
+      ...(isJsonObject(parameters.properties) ? { properties: Object.fromEntries(properties) as JsonObject } : {}),
       ...picked(parameters, ['required']),
     };
   }
@@ -84,7 +80,7 @@ export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonO
 /** The schema as sent to a chat API: every written key, including nested ones, but no null (llama.cpp turns `enum: null` into an empty rule). */
 export const wireSchema = onceEach(
   (schema: OpenAIFunctionToolSchema): JsonObject =>
-    objectIn(withoutNulls(written.get(schema) ?? withoutDefaults(schema))),
+    withoutNulls(written.get(schema) ?? withoutDefaults(schema)) as JsonObject,
 );
 
 /** Cached, since all rollouts show the same few schemas. */
@@ -111,7 +107,7 @@ function withoutNulls(value: JsonValue): JsonValue {
 /** A built-in schema, without its defaults. */
 function withoutDefaults(schema: OpenAIFunctionToolSchema): JsonObject {
   const { strict, ...fn } = schema.function;
-  return { type: schema.type, function: strict ? { ...fn, strict } : fn };
+  return { type: schema.type, function: strict ? { ...fn, strict } : fn } as unknown as JsonObject;
 }
 
 /** A call with decoded arguments. `error` says why they are not an object; the arguments are then empty, as in verl. */

@@ -184,7 +184,7 @@ async function call(request: Request): Promise<unknown> {
     case 'tool.execute': {
       const made = await ask('execute', ...args);
       if (Array.isArray(made)) {
-        const [said, step, metrics = null] = made as unknown[];
+        const [said, step, metrics = null] = made;
         return { ...ownResultText(said), reward: reward(step, 'the step reward'), metrics };
       }
       const {

@@ -1,3 +1,5 @@
+import { keysIn } from '../../core/json/value.ts';
+
 /** Differences that a second run may show and still count as the same result. `--exact` disables each. */
 const RULES = {
   'temporary-paths': 'directories and files of one run: /tmp/tmpab12cd34/x.py',
@@ -13,7 +15,7 @@ const RULES = {
 } as const;
 
 export type RuleName = keyof typeof RULES;
-export const RULE_NAMES = Object.keys(RULES) as RuleName[];
+export const RULE_NAMES = keysIn(RULES);
 
 /** The rules in force. */
 export type Rules = ReadonlySet<RuleName>;

@@ -64,7 +64,7 @@ function programOf(call: unknown, language: Language): SessionProgram | undefine
   const code = CODE_KEYS.map((key) => args[key]).find((value) => typeof value === 'string');
   if (typeof code !== 'string') return undefined;
   const named = [args.language, name].find((word) => typeof word === 'string' && isLanguage(word));
-  return { code, language: (named as Language | undefined) ?? language };
+  return { code, language: named ?? language };
 }
 
 /** An object, or JSON text of one, as in the OpenAI form. */

@@ -175,13 +175,11 @@ function comparedText(format: ExportFormat, checked: ComparedTokens | null): str
 }
 
 function summary(card: { [key: string]: Printable }, paths: readonly string[], compared: readonly string[]): string {
-  const left = Object.entries((card.dropped ?? {}) as Record<string, number>);
+  const left = Object.entries(card.dropped ?? {});
   const lines = [
     `${plural(Number(card.rows), 'row')}, ${plural(Number(card.prompts), 'prompt')}: ${paths.join(', ')}`,
     ...left.map(([reason, count]) => `left out: ${count} (${reason})`),
-    ...Object.entries((card.accepted ?? {}) as Record<string, { rollouts: number }>).map(
-      ([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`,
-    ),
+    ...Object.entries(card.accepted ?? {}).map(([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`),
     ...(Number(card.unverified_edits) > 0
       ? [`edited by a person and not verified: ${card.unverified_edits} (--verified leaves them out)`]
       : []),

@@ -129,7 +129,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       signal: stop.signal,
       onEvent: (branch: number, event: RolloutEvent) => {
         if (flags.json && event.kind === 'message')
-          void print(`${printJson({ event: 'turn', branch, turn: event.turn, message: event.message as never })}\n`);
+          void print(`${printJson({ event: 'turn', branch, turn: event.turn, message: event.message })}\n`);
       },
     };
     if (turn === null) return await eachTurn(row.rollout, options, flags);
@@ -227,7 +227,7 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
 async function tellSpread(branches: readonly Branch[], original: number | null, json: boolean): Promise<void> {
   const spread = spreadOf(branches.flatMap(({ score }) => score ?? []));
   if (json) {
-    await print(`${printJson({ event: 'branches', branches: branches.length, scores: spread as never, original })}\n`);
+    await print(`${printJson({ event: 'branches', branches: branches.length, scores: spread, original })}\n`);
     return;
   }
   if (branches.length < 2) return;
@@ -254,8 +254,8 @@ const branchJson = (branch: Branch, locator: string) => ({
   path: branch.entry.path,
   uid: branch.entry.uid,
   turns: branch.turns.length,
-  difference: branch.difference as never,
-  prefix: branch.prefix as never,
+  difference: branch.difference,
+  prefix: branch.prefix,
   changed: branch.world === null ? null : worldChanges(branch.world.changed),
   partial: branch.partial,
   seconds: branch.seconds,

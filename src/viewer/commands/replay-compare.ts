@@ -51,7 +51,7 @@ export async function compareEnvironments(options: TwoEnvironments): Promise<{ c
       const now = outcome.environment?.packages[name];
       if (now !== undefined && now !== version) packages.set(name, [version, now]);
     }
-    await print(json ? `${printJson(comparedJson(first, outcome) as never)}\n` : comparedText(first, outcome));
+    await print(json ? `${printJson(comparedJson(first, outcome))}\n` : comparedText(first, outcome));
   }
   const [a, b] = backends.map(({ interpreter }) => interpreter ?? 'unknown');
   const changed = [...packages].map(([name, [before, now]]) => `${name} ${before} → ${now}`);

@@ -178,7 +178,7 @@ const settingFileText = (path: string): Promise<string> =>
   });
 
 const rowOf = ({ task, rollout, step, request, judgement, cause, record }: CollectedRollout<RolloutOutcome>) => ({
-  uid: (record?.uid as string | undefined) ?? null,
+  uid: record?.uid ?? null,
   task: task.index,
   rollout,
   step,

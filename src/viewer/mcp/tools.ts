@@ -288,7 +288,7 @@ function tool<Shape extends z.ZodRawShape>(
 ): AgentTool {
   const output = OUTPUTS[name] ?? ROWS;
   const title = TITLES[name] ?? name;
-  return { name, title, description, input, output, readOnly, answer: answer as AgentTool['answer'] };
+  return { name, title, description, input, output, readOnly, answer: answer };
 }
 
 const NOTE = {

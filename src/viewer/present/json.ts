@@ -28,7 +28,7 @@ export function* formattingJson(
   const isArray = Array.isArray(value);
   const items: string[] = [];
   for (const key in value) {
-    const item = (value as Record<string, JsonValue>)[key]!;
+    const item = (value as Record<string, JsonValue>)[key];
     const isOpen = typeof item === 'object' && item !== null;
     const text = isOpen ? yield* formattingJson(item, indent, depth + 1, counted) : formatJson(item, indent, depth + 1);
     items.push(isArray ? text : `${JSON.stringify(key)}: ${text}`);

@@ -58,7 +58,7 @@ export function renderHeadFindings(findings: readonly Finding[], theme: Theme, w
   const pieces = whole.flatMap(({ severity, message }, i): Piece[] => {
     const text = sanitiseLine(message);
     // The text after a colon is an explanation and is dropped first if room is short.
-    const said = cellWidth(text) + 2 <= width ? text : text.split(': ', 1)[0]!;
+    const said = cellWidth(text) + 2 <= width ? text : text.split(': ', 1)[0];
     return [
       ['plain', i === 0 ? ' ' : '  '],
       [severity === 'error' ? 'error' : 'warning', `!${said}`],

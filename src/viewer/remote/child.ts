@@ -36,7 +36,7 @@ export async function* outputOf(
         errorCode(ended) === 'ENOENT' ? `the program ${command} is not installed` : ended.message,
         false,
       );
-    const [status, killed] = ended as [number | null, string | null];
+    const [status, killed] = ended;
     if (signal.aborted) throw new SourceError('ended', true);
     if (status === 0) return;
     const last = said.trim().split('\n').at(-1) ?? '';

@@ -32,7 +32,7 @@ export class RcloneSource implements Machine {
     const root = path.replace(/\/+$/, '');
     const name = root.split('/').at(-1);
     // A file is listed by its name alone, like a file of that name in a folder.
-    const isFile = listed.length === 1 && listed[0]!.Path === name && !(await this.#hasInside(root, name!, signal));
+    const isFile = listed.length === 1 && listed[0]!.Path === name && !(await this.#hasInside(root, name, signal));
     const folder = isFile ? root.slice(0, root.lastIndexOf('/')) : root;
     return {
       root,

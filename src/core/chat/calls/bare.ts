@@ -65,7 +65,7 @@ export const harmonyCalls: CallGrammar = {
       const read = callJsonOf(raw);
       const call =
         'error' in read
-          ? failedCall(end === -1 ? unclosedCall('<|call|>') : read.error, match[1]!)
+          ? failedCall(end === -1 ? unclosedCall('<|call|>') : read.error, match[1])
           : { name: match[1]!, arguments: read.value, error: null };
       calls.push({ start: match.index, end: end === -1 ? text.length : end, raw, ...call });
       header.lastIndex = Math.max(bodyStart, end);
@@ -97,7 +97,7 @@ export const mistralCalls: CallGrammar = {
       const raw = text.slice(open, end === -1 ? text.length : end);
       const read = end === -1 ? { error: unclosedCall('}') } : callJsonOf(raw);
       const call: ReadCall =
-        'error' in read ? failedCall(read.error, header[1]!) : { name: header[1]!, arguments: read.value, error: null };
+        'error' in read ? failedCall(read.error, header[1]) : { name: header[1]!, arguments: read.value, error: null };
       calls.push({ start, end: end === -1 ? text.length : end, raw, ...call });
     }
     return calls;

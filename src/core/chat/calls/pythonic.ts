@@ -110,7 +110,7 @@ class PythonicReader {
     let out = '';
     for (this.at += close.length; !this.#text.startsWith(close, this.at); this.at++) {
       if (this.isDone) throw new SyntaxError('a text does not end');
-      const char = this.#text[this.at]!;
+      const char = this.#text[this.at];
       if (char !== '\\') {
         out += char;
         continue;

@@ -162,7 +162,7 @@ function* recordLines(bytes: Uint8Array, number: number, context: ReadContext): 
     ? (formatOf(record as never, context)?.split?.(record as never) ?? [])
     : [];
   if (rollouts.length === 1) {
-    yield { text: printJson(rollouts[0]!), place: `:${number}` };
+    yield { text: printJson(rollouts[0]), place: `:${number}` };
     return;
   }
   for (const [at, one] of rollouts.entries()) yield { text: printJson(one), place: `:${number}.${at + 1}` };

@@ -38,7 +38,7 @@ export function* yamlRecords(path: string, context: ReadContext): Generator<Copy
   for (const [at, one] of (Array.isArray(value) ? value : [value]).entries()) {
     const rollouts = isJsonObject(one) ? formatOf(one, context)?.split?.(one) : undefined;
     if (rollouts === undefined) yield { text: printJson(one), place: `:${at + 1}` };
-    else if (rollouts.length === 1) yield { text: printJson(rollouts[0]!), place: `:${at + 1}` };
+    else if (rollouts.length === 1) yield { text: printJson(rollouts[0]), place: `:${at + 1}` };
     else
       for (const [i, rollout] of rollouts.entries()) yield { text: printJson(rollout), place: `:${at + 1}.${i + 1}` };
   }

@@ -25,7 +25,7 @@ export async function primeCodeScore(
   truth: JsonValue | undefined,
   { limiter, signal, timeout = 10 }: CheckOptions,
 ): Promise<CodeScore> {
-  const code = (completion.split('```python').at(-1) ?? '').split('```')[0] as string;
+  const code = (completion.split('```python').at(-1) ?? '').split('```')[0];
   const task = taskOf(truth);
   if (task === null) return { score: 0, cases: [], error: null };
   const { inputs, outputs, name } = task;

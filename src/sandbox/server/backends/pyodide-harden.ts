@@ -32,7 +32,7 @@ function handlePrototypes(): object[] {
       },
     });
     try {
-      socket.on('error', () => {}).connect(address as net.TcpNetConnectOpts);
+      socket.on('error', () => {}).connect(address);
     } catch {
       // This Node asks for a permission first: then nobody gets one.
     }

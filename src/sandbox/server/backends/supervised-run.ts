@@ -146,11 +146,11 @@ export async function supervise(
   const streams = outputs.map((output) => output.text());
   if (results.compile && pipes.length === 4) {
     results.compile.stdout = streams[0]!;
-    results.compile.stderr = streams[1]! + (results.compile.stderr ?? '');
+    results.compile.stderr = streams[1] + (results.compile.stderr ?? '');
   }
   if (results.run) {
     results.run.stdout = streams[pipes.length - 2]!;
-    results.run.stderr = streams[pipes.length - 1]! + (results.run.stderr ?? '');
+    results.run.stderr = streams[pipes.length - 1] + (results.run.stderr ?? '');
   }
   const files = new Map([...parts].map(([name, content]) => [name, Buffer.concat(content)]));
   return { compile: results.compile, run: results.run, files };

@@ -93,6 +93,6 @@ function attemptBlocks({ stdout, stderr, at }: Attempt, id: string, turn: number
 function argumentBlocks({ arguments: args }: ReplayOutcome, turn: number, id: string): Block[] {
   if (args === undefined) return [];
   const values = typeof args === 'object' && args !== null ? Object.values(args) : [args];
-  const text = values.length === 1 && typeof values[0] === 'string' ? values[0] : formatJson(args as never, 2);
+  const text = values.length === 1 && typeof values[0] === 'string' ? values[0] : formatJson(args, 2);
   return [{ id, turn, text: sanitise(text.trimEnd()), style: 'plain', trained: false, indent: 2, clip: true }];
 }

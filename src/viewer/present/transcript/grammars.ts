@@ -39,7 +39,7 @@ export function syntaxRanges(language: CodeLanguage, code: string): Range[] {
       } else if (node.type === 'element') {
         const names = node.properties.className;
         const own = Array.isArray(names) ? STYLES[String(names[0])] : undefined;
-        walk(node.children as Nodes, own ?? style);
+        walk(node.children, own ?? style);
       }
     }
   };

@@ -81,7 +81,7 @@ export function scoreBlocks(rollout: Rollout): Block[] {
   const blocks = [footLine('score', `score ${scoreText(rollout.score)}`, 'strong')];
   for (const [i, { name }] of shown.entries())
     blocks.push({
-      ...footLine(`part.${name}`, `${fitLeft(sanitiseLine(name), width)}  ${numbers[i]!}`.trimEnd()),
+      ...footLine(`part.${name}`, `${fitLeft(sanitiseLine(name), width)}  ${numbers[i]}`.trimEnd()),
       indent: 2,
     });
   if (parts.length > shown.length)

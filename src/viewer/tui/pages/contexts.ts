@@ -92,7 +92,7 @@ export function historyPage({ place, turn }: Extract<PageSubject, { kind: 'histo
     sort: null,
     row: (index) => {
       if (index < tools.length) {
-        const schema = printJson(tools[index]!);
+        const schema = printJson(tools[index]);
         return { cells: ['–', 'tool', sizeText(schema.length), 'shown to the model', sanitiseLine(schema)] };
       }
       const one = turns[index - tools.length]!;

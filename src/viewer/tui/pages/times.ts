@@ -27,7 +27,7 @@ export function timesPage(
     ...new Set(all.flatMap((span) => (span.turn !== null && (span === one || meets(span, one)) ? [span.turn] : []))),
   ];
   const openOf = (span: TimeSpan): Action | null => {
-    const turns = within === undefined ? turnsIn(span) : [span.turn!];
+    const turns = within === undefined ? turnsIn(span) : [span.turn];
     if (turns.length === 0) return null;
     if (turns.length === 1) return { type: 'page-read', place, turn: turns[0]! };
     const { start, end } = span;

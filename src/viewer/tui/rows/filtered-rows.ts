@@ -362,7 +362,7 @@ export class FilteredRows {
       const told = await answer;
       this.#sliceStart = performance.now();
       if (told === null) return;
-      for (const [i, record] of open.entries()) verdicts[record - from] = told[i]!;
+      for (const [i, record] of open.entries()) verdicts[record - from] = told[i];
     }
     const { file } = part;
     // The file's content may have been replaced meanwhile.

@@ -43,7 +43,7 @@ export class OtherRuns {
       this.#open = { key, dump: null, run: { facts: null, share: 0, problem: null } };
       void this.#read(this.#open, path, filter);
     }
-    return this.#open!.run;
+    return this.#open.run;
   }
 
   close(): void {

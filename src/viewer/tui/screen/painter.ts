@@ -47,7 +47,7 @@ const closed = (line: string): string => (line.includes('\x1b') && !line.endsWit
  */
 export function paint(previous: Frame | null, next: Frame): string {
   const whole = previous === null || !sameLayout(previous, next);
-  const panes = [...next.panes].map((pane, i) => ({ pane, before: whole ? null : previous.panes[i]! }));
+  const panes = [...next.panes].map((pane, i) => ({ pane, before: whole ? null : previous.panes[i] }));
   panes.sort((a, b) => a.pane.rect.x - b.pane.rect.x);
   let out = '';
   for (let row = 0; row < next.rows; row++) {

@@ -13,7 +13,7 @@ export function putCursor(state: State, data: Data, index: number): State {
   const at = Math.max(0, Math.min(rows.length - 1, index));
   const offset = Math.max(0, Math.min(here < 0 ? state.list.offset : at - top, height - 1));
   if (at === here) return { ...state, list: { ...state.list, offset } };
-  return { ...state, list: { ...state.list, cursor: rows.at(at)!, offset }, transcript: opened };
+  return { ...state, list: { ...state.list, cursor: rows.at(at), offset }, transcript: opened };
 }
 
 /** Puts the cursor on a record; one that the list leaves out is opened too. */

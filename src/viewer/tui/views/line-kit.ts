@@ -51,7 +51,7 @@ export function drawLines(node: ReactNode, width: number, theme: Theme): string[
   if (Symbol.iterator in node) return [...node].flatMap((child) => drawLines(child, width, theme));
   const { type, props } = node as ReactElement;
   if (typeof type !== 'function') throw new TypeError(`drawLines knows components alone, not ${String(type)}`);
-  const name = NAMES.get(type as Kit['Line']);
+  const name = NAMES.get(type);
   if (name !== undefined) return (DRAW[name] as Draw<unknown>)(props, width, theme);
   return drawLines((type as (props: unknown) => ReactNode)(props), width, theme);
 }
