@@ -63,7 +63,7 @@ const KNOWN: readonly OtherFile[] = [
       (record.spawnDepth !== undefined || record.toolUseId !== undefined || Object.keys(record).length < 6),
   },
   {
-    says: 'tasks and settings of tau2-bench; no simulation has ended yet',
+    says: 'tasks and settings of tau2-bench; its simulations, if any has ended, lie in simulations/ beside it',
     is: (record) => Array.isArray(record.tasks) && record.simulations === undefined && isJsonObject(record.info),
   },
   {

@@ -78,31 +78,28 @@ export const tau2: Format = {
   quickKeys: null,
   basis: 'files',
   mapping: {
-    turns: 'messages',
+    turns: 'messages, else the speech and calls of ticks',
     score: 'reward_info.reward',
     'named rewards': 'reward_info.reward_breakdown',
     group: 'task_id',
     ended: 'termination_reason',
   },
   detects: (record) =>
-    Array.isArray(record.messages) &&
+    (Array.isArray(record.messages) || Array.isArray(record.ticks)) &&
     record.task_id !== undefined &&
     (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
   times: tauTimes,
   read(record, context) {
     const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
-    const messages = objectsOf(record.messages).flatMap((message, at): FoundMessage[] => {
-      // One message may hold the results of several calls.
-      const several = objectsOf(message.tool_messages);
-      if (several.length > 0) return several.map((one, i) => result(one, `/messages/${at}/tool_messages/${i}`));
-      return [message.role === 'tool' ? result(message, `/messages/${at}`) : tauMessage(message, `/messages/${at}`)];
-    });
+    const messages = Array.isArray(record.messages)
+      ? objectsOf(record.messages).flatMap(messagesOf)
+      : spokenInTicks(objectsOf(record.ticks));
     const own = isJsonObject(record.tau2) ? record.tau2 : {};
     return buildRollout(
       {
         format: 'tau2',
         record,
-        known: new Set(['messages', 'tau2']),
+        known: new Set(['messages', 'ticks', 'tau2']),
         messages,
         hasCallsApart: true,
         score: numberOf(reward.reward),
@@ -116,6 +113,51 @@ export const tau2: Format = {
     );
   },
 };
+
+/** One message may hold the results of several calls. */
+function messagesOf(message: JsonObject, at: number): FoundMessage[] {
+  const several = objectsOf(message.tool_messages);
+  if (several.length > 0) return several.map((one, i) => result(one, `/messages/${at}/tool_messages/${i}`));
+  return [message.role === 'tool' ? result(message, `/messages/${at}`) : tauMessage(message, `/messages/${at}`)];
+}
+
+/**
+ * Turns of a simulation by voice, which is written in ticks of speech: both speak at once, and a tick holds a piece of
+ * what each says. A speaker goes on with a turn until the other has begun one and the speaker was silent.
+ */
+function spokenInTicks(ticks: readonly JsonObject[]): FoundMessage[] {
+  const messages: FoundMessage[] = [];
+  const open = new Map<string, { message: FoundMessage; tick: number }>();
+  for (const [tick, one] of ticks.entries()) {
+    for (const who of ['agent', 'user']) {
+      const chunk = isJsonObject(one[`${who}_chunk`]) ? (one[`${who}_chunk`] as JsonObject) : {};
+      const said = typeof chunk.content === 'string' ? chunk.content : '';
+      if (said !== '' || chunk.contains_speech === true) {
+        const before = open.get(who);
+        const goesOn = before !== undefined && (before.tick === tick - 1 || messages.at(-1) === before.message);
+        const message = goesOn ? before.message : speech(who, tick);
+        if (!goesOn) messages.push(message);
+        const [text] = message.texts;
+        if (text !== undefined && said !== '') text.text = text.text === WITHOUT_TEXT ? said : text.text + said;
+        open.set(who, { message, tick });
+      }
+      const calls = objectsOf(one[`${who}_tool_calls`]);
+      const role = who === 'agent' ? 'assistant' : 'user';
+      if (calls.length > 0) messages.push(tauMessage({ role, tool_calls: calls }, `/ticks/${tick}/${who}`));
+      for (const [at, given] of objectsOf(one[`${who}_tool_results`]).entries())
+        messages.push(result({ requestor: who, ...given }, `/ticks/${tick}/${who}_tool_results/${at}`));
+    }
+  }
+  return messages;
+}
+
+const WITHOUT_TEXT = '[speech without text]';
+
+const speech = (who: string, tick: number): FoundMessage => ({
+  role: who === 'agent' ? 'assistant' : 'user',
+  trained: false,
+  texts: [{ pointer: `/ticks/${tick}/${who}_chunk/content`, text: WITHOUT_TEXT }],
+});
 
 /** The user of tau2 also has tools; its calls are not the model's. */
 function tauMessage(message: JsonObject, at: string): FoundMessage {
