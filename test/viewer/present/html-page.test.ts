@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -102,4 +103,19 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
     await tab.run(press('X'));
     expect(await tab.run("[...document.querySelectorAll('details')].every(({ open }) => !open)")).toBe(true);
   }, 60_000);
+});
+
+test('a finding says which exception it was, and a ground truth is laid out', async () => {
+  const traceback =
+    'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nZeroDivisionError: division by <zero>';
+  const output = `a <tool_call>\n{"name": "python", "arguments": {"code": "1/0"}}\n</tool_call>\nuser\n<tool_response>\n${traceback}\n</tool_response>\nassistant\nb`;
+  const gts = JSON.stringify([
+    { name: 'book', kwargs: { from: 'New York', to: 'Seattle', seats: 12, text: 'x'.repeat(60) } },
+  ]);
+  const directory = directoryWith({ '1.jsonl': verlLine({ output, gts }) });
+  const page = join(directoryWith({}), 'page.html');
+  expect((await rolloutViewer(['show', directory, '--html', page])).code).toBe(0);
+  const html = readFileSync(page, 'utf8');
+  expect(html).toMatch(/<li class="error">t\d: [^<]*<code>ZeroDivisionError: division by &#60;zero&#62;<\/code><\/li>/);
+  expect(html).toContain('&#34;kwargs&#34;: {\n');
 });

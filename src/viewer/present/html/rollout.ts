@@ -2,6 +2,7 @@ import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { isJsonObject, objectIn } from '../../../core/json/value.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
 import { type Part, type Rollout, type ToolCall, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
+import { truncate } from '../../../core/text/fit.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
 import type { Label } from '../../../replay/journal/labels.ts';
@@ -9,6 +10,8 @@ import { formatJson } from '../json.ts';
 import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
 import { formatReward } from '../numbers.ts';
+import { spokenOf } from '../transcript/findings.ts';
+import { jsonLines } from '../transcript/json-text.ts';
 import { type ContentsColumn, type ContentsRow, escaped } from './page.ts';
 
 export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(
@@ -62,7 +65,10 @@ function factList(rollout: Rollout, { file }: DumpRecord, labels: readonly Label
     ...(groundTruth === undefined
       ? []
       : [
-          ['ground truth', typeof groundTruth === 'string' ? groundTruth : formatJson(groundTruth)] as [string, string],
+          ['ground truth', laidOut(typeof groundTruth === 'string' ? groundTruth : formatJson(groundTruth))] as [
+            string,
+            string,
+          ],
         ]),
     ...Object.entries(rewards.named ?? {}).map(([name, value]): [string, string] => [
       `reward ${name}`,
@@ -77,18 +83,27 @@ function factList(rollout: Rollout, { file }: DumpRecord, labels: readonly Label
   return `<dl class="facts">${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`;
 }
 
+const laidOut = (text: string): string => jsonLines(text) ?? text;
+
 /** An extra is a word or a number; for a text, its start identifies it. */
 const shortenedText = (text: string): string =>
   text.length > 600 ? `${text.slice(0, 600)} … (${formatCount(text.length)} characters)` : text;
 
-function findingList({ findings }: Rollout): string {
+function findingList({ findings, turns }: Rollout): string {
   if (findings.length === 0) return '';
-  const items = findings.map(
-    ({ severity, turn, message }) =>
-      `<li class="${severity === 'error' ? 'error' : 'warning'}">${turn === null ? '' : `t${turn}: `}${escaped(message)}</li>`,
-  );
+  const items = findings.map((finding) => {
+    const { severity, turn, message, check } = finding;
+    const place = turn === null ? undefined : turns[turn];
+    // The exception itself says more than that there was one.
+    const said = check === 'tool_error' && place !== undefined ? spokenOf(finding, place, 0).trim() : '';
+    const words = said === '' || message.includes(said) ? '' : `: <code>${escaped(truncate(said, MOST_SAID))}</code>`;
+    return `<li class="${severity === 'error' ? 'error' : 'warning'}">${turn === null ? '' : `t${turn}: `}${escaped(message)}${words}</li>`;
+  });
   return `<ul class="findings">${items.join('')}</ul>`;
 }
+
+/** Cells of the words of a failure. */
+const MOST_SAID = 160;
 
 const MASK = { true: ['trained', 'trained'], false: ['masked', 'masked'], null: ['unknown', 'mask unknown'] } as const;
 

@@ -50,5 +50,12 @@ footer{color:var(--quiet);font-size:.85rem;padding:2rem 1rem}
 kbd{border:1px solid var(--line);border-radius:4px;padding:0 .3rem;font:12px ui-monospace,monospace}
 ::highlight(hit){background:var(--hit)}
 ::highlight(now){background:var(--now)}
+@media (max-width:40rem){
+nav table{width:100%}
+th,td,td:not(:last-child){white-space:normal;padding-right:.4rem}
+th,td.n:not(:last-child){white-space:nowrap}
+.sides{grid-template-columns:minmax(0,1fr)}
+h3{flex-wrap:wrap;gap:0 .75rem}
+}
 @media print{header{position:static}input,button{display:none}}
 `;

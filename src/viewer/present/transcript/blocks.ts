@@ -8,6 +8,7 @@ import { advantageText } from '../numbers.ts';
 import type { Block } from './block.ts';
 import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
+import { jsonLines } from './json-text.ts';
 import { Results } from './results.ts';
 import { footLine, scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
@@ -25,7 +26,8 @@ function verdictBlocks(rollout: Rollout, advantage: number | null, labels: reado
   if (rollout.groundTruth !== undefined) {
     const truth = rollout.groundTruth;
     const text = typeof truth === 'string' ? truth : formatJson(truth);
-    blocks.push(footLine('ground-truth', `ground truth ${sanitise(text)}`));
+    const lines = jsonLines(text);
+    blocks.push(footLine('ground-truth', `ground truth ${sanitise(lines === null ? text : `\n${lines}`)}`));
   }
   for (const { field, values } of rollout.rewards.unaligned) {
     blocks.push(footLine(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
