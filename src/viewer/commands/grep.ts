@@ -1,23 +1,28 @@
 import { Command } from 'commander';
 import { layWhole } from '../../analysis/facts/fact-rows.ts';
 import { accepter } from '../../analysis/facts/passing.ts';
+import { type FoundTurn, hitsByTurn, hitsReport, onOneLine } from '../../analysis/report/hits.ts';
 import { type SearchFor, searchDump, type TextHit } from '../../analysis/search/search-thread.ts';
 import { matcher } from '../../analysis/text-search.ts';
 import { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, printStyled, run, say, USAGE } from './output.ts';
+import { printReport } from './print-report.ts';
 import { filterOf } from './query-options.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
 
 interface GrepOptions extends ReadingFlags {
   json?: boolean;
+  csv?: boolean;
+  html?: string;
   role?: string[];
   in?: string;
   filter?: string;
@@ -41,7 +46,9 @@ export const grepCommand = (): Command =>
       .option('--context <n>', 'characters beside a hit', countOf, 40)
       .option('--count', 'only how many hits each rollout has')
       .option('--limit <n>', 'this many lines at most', countOf)
-      .option('--json', 'one JSON object a line')
+      .option('--json', 'one JSON object a hit')
+      .option('--csv', 'comma-separated values with a head, a line a turn')
+      .option('--html <file>', 'one page that needs no server and runs nothing of the data; - is stdout')
       .addOption(tokenizerOption()),
   ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 
@@ -52,15 +59,20 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
   const dump = Dump.open(paths, await dumpOptions(options, options.tokenizer));
   for (const notice of dump.notices) say(notice);
   const most = options.limit ?? Number.POSITIVE_INFINITY;
+  const isTable = options.csv === true || options.html !== undefined;
   const wanted: SearchFor = {
     pattern,
     roles: options.role ?? null,
     field: options.in ?? null,
     context: options.context,
-    most: options.count === true ? 0 : most,
+    most: options.count === true ? 0 : isTable ? Number.POSITIVE_INFINITY : most,
   };
   const kept = await keptOf(filter, paths, options.journal);
   const told = new Set<DumpFile>();
+  if (isTable && options.count === true)
+    throw new UsageError('--csv and --html have a column with the count; leave out --count');
+  const turns: FoundTurn[] = [];
+  const table = { turns, hits: 0, rollouts: 0 };
   let printed = 0;
   try {
     await layWhole(dump, filter);
@@ -72,6 +84,12 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       const accepts = filter === null ? () => true : accepter(filter, file, kept);
       for (const { record, count: hitCount, hits } of found) {
         if (!accepts(record)) continue;
+        if (isTable) {
+          table.turns.push(...hitsByTurn({ file, record }, hitCount, hits));
+          table.hits += hitCount;
+          table.rollouts++;
+          continue;
+        }
         for (const line of hitLines(file.locator(record), hitCount, hits, options)) {
           if (printed++ >= most) return DONE;
           await (options.json ? print : printStyled)(`${line}\n`);
@@ -79,6 +97,15 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       }
     }
     for (const file of dump.files) if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
+    if (isTable && table.hits > 0) {
+      const more = turns.splice(most).length;
+      const report = hitsReport(wanted, table);
+      await printReport(
+        { ...report, leftOut: more === 0 ? [] : [`${plural(more, 'turn')} more than --limit`] },
+        options,
+      );
+      return DONE;
+    }
   } finally {
     dump.close();
   }
@@ -113,11 +140,9 @@ function* hitLines(
       yield printJson({ locator: place, turn, role, start, end, text, before, after });
       continue;
     }
-    const [left, hit, right] = [before, text, after].map(oneLine);
+    const [left, hit, right] = [before, text, after].map((part) => sanitiseLine(onOneLine(part)));
     const shown = hasColour() ? `\x1b[1m${hit}\x1b[22m` : hit;
     const who = role === null ? '' : `${sanitiseLine(role)}: `;
     yield `${sanitiseLine(place)}: ${who}${goesOn[0] ? '…' : ''}${left}${shown}${right}${goesOn[1] ? '…' : ''}`;
   }
 }
-
-const oneLine = (text: string): string => sanitiseLine(text.replace(/\s*\n\s*/g, ' ⏎ '));

@@ -44,6 +44,23 @@ describe('grep', () => {
     expect(await json('NameError', '--filter', 'score == 1')).toEqual([]);
   });
 
+  test('as a table: a line a turn with its hits and the first in its words, as on the screen', async () => {
+    const { stdout } = await rolloutViewer(['grep', 'e', folder, '--csv', '--role', 'tool', 'assistant']);
+    const [head, ...lines] = stdout.trimEnd().split('\n');
+    expect(head).toBe('rollout,role,score,hits,text');
+    expect(lines.map((line) => line.split(',').slice(0, 4))).toContainEqual([
+      `${folder}/1.jsonl:2#t2`,
+      'tool',
+      '0',
+      '2',
+    ]);
+    const page = await rolloutViewer(['grep', 'NameError', folder, '--html', '-', '--limit', '1']);
+    expect(page.stdout).toContain('NameError: 2 hits in 1 rollout');
+    expect(page.stderr).toContain('1 turn more than --limit');
+    expect(page.stdout).not.toContain('\x1b');
+    expect(await rolloutViewer(['grep', 'e', folder, '--csv', '--count'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
   test('the template and the tokenizer of the user hold for its filter', async () => {
     const tokenizer = join(folder, 'tokenizer.json');
     const template = join(folder, 'chat.jinja');

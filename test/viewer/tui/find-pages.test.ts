@@ -42,14 +42,14 @@ describe('hits in all rollouts', () => {
   test('are a row for each turn, with how many there are in it, and the words around', async () => {
     const shown = await opened(smallRun(2, 4), hits('first i compute'));
     expect(shown[0]).toContain('first i compute: 8 hits in 8 rollouts');
-    expect(shown[3]).toMatch(/^› 1:1 +t2 assistant +0\.00 +1 +<think> ⏎ First I compute 100 - 1\./);
+    expect(shown[3]).toMatch(/^› 1:1 t2 +assistant +0\.00 +1 +<think> ⏎ First I compute 100 - 1\./);
     expect(shown).toHaveLength(11);
   });
 
   test('Enter opens the turn at its hit, and n goes on from there', async () => {
     await opened(smallRun(2, 4), hits('left'));
     expect(lines()[0]).toContain('left: 32 hits in 8 rollouts');
-    expect(lines()[3]).toMatch(/^› 1:1 +t1 user +0\.00 +1 /);
+    expect(lines()[3]).toMatch(/^› 1:1 t1 +user +0\.00 +1 /);
     screen.do({ type: 'scroll', by: 1, unit: 'line' }, { type: 'open' });
     expect([screen.selected, screen.state.page?.isAside, screen.state.search?.value]).toEqual([
       '1.jsonl:1',

@@ -1,71 +1,37 @@
-import { formatCount, formatPercent, plural } from '../../../core/text/numbers.ts';
-import { scoreText } from '../../../core/text/quantities.ts';
+import { type FoundTurn, hitsReport, onOneLine } from '../../../analysis/report/hits.ts';
+import { formatPercent, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
 import type { Store } from '../rows/data.ts';
-import type { FoundHits, FoundTurn } from '../rows/hits.ts';
+import type { FoundHits } from '../rows/hits.ts';
 import type { Page } from '../rows/page.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import type { State } from '../state/state.ts';
-import { byColumn } from './by-column.ts';
-
-type HitsSubject = Extract<PageSubject, { kind: 'hits' }>;
-
-const hitName = ({ place: { file, record } }: FoundTurn): string => `${file.stem}:${file.index.line(record)}`;
-const hitTurn = ({ hit: { turn, role } }: FoundTurn): string => (turn === null ? '' : `t${turn} ${role ?? ''}`);
-const scoreOf = ({ place: { file, record } }: FoundTurn): number | null => file.score(record) ?? null;
+import { reportPage } from './report-page.ts';
 
 /** The hits of a pattern in all rollouts of the list: a row for each matching turn. */
-export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: State, data: Store): Page {
+export function hitsPage(
+  subject: Extract<PageSubject, { kind: 'hits' }>,
+  sort: PageSort | null,
+  state: State,
+  data: Store,
+): Page {
   const found = data.hits.of(subject, state);
-  const values: readonly ((row: FoundTurn) => number | string | null)[] = [
-    hitName,
-    hitTurn,
-    scoreOf,
-    ({ count }) => count,
-    ({ hit }) => hit.text,
-  ];
-  const rows = sort === null ? found.turns : byColumn(found.turns, values[sort.column]!, sort.descending);
-  return {
-    title: hitsTitle(subject, found),
+  const report = hitsReport(subject, found);
+  return reportPage(found.isDone ? report : { ...report, empty: 'searching …' }, {
+    sort,
     note: noteOf(found),
     head: [
       `${data.keys.label('open', 'page')} opens the turn; there ${data.keys.label('search.next')} goes on in it, ${data.keys.label('page.next')} to the next row`,
     ],
-    columns: [
-      { title: 'rollout', width: 12, isText: true, isFixed: true },
-      { title: 'turn', width: 14, isText: true },
-      { title: 'score', width: 6 },
-      { title: 'hits', width: 5 },
-      { title: 'text', width: 30, isText: true, grows: true },
-    ],
-    length: rows.length,
-    empty: found.isDone ? 'no hit' : 'searching …',
-    sort,
-    row: (index) => {
-      const row = rows[index]!;
-      return {
-        cells: [
-          sanitiseLine(hitName(row)),
-          sanitiseLine(hitTurn(row)),
-          scoreText(scoreOf(row)),
-          formatCount(row.count),
-          hitPieces(row),
-        ],
-        open: () => ({
-          type: 'page-read',
-          place: row.place,
-          turn: row.hit.turn,
-          ...(subject.field === null ? { search: subject.pattern } : {}),
-        }),
-      };
-    },
-  };
-}
-
-function hitsTitle({ pattern, roles, field }: HitsSubject, { hits, rollouts }: FoundHits): string {
-  const where = field !== null ? ` in ${field}` : roles !== null ? ` in turns of ${roles.join(', ')}` : '';
-  return sanitiseLine(`${pattern}${where}: ${plural(hits, 'hit')} in ${plural(rollouts, 'rollout')}`);
+    drawn: { text: hitPieces },
+    open: ({ place, hit }) => ({
+      type: 'page-read',
+      place,
+      turn: hit.turn,
+      ...(subject.field === null ? { search: subject.pattern } : {}),
+    }),
+  });
 }
 
 function noteOf({ isDone, isFull, looked, total, lost }: FoundHits): string {
@@ -79,14 +45,12 @@ function noteOf({ isDone, isFull, looked, total, lost }: FoundHits): string {
 /** Characters before a hit: the text after it says more. */
 const BEFORE = 24;
 
-const oneLine = (text: string): string => sanitiseLine(text.replace(/\s*\n\s*/g, ' ⏎ '));
-
 function hitPieces({ hit: { before, text, after, goesOn } }: FoundTurn): Piece[] {
-  const left = oneLine(before);
-  const isCut = left.length > BEFORE || goesOn[0];
+  const [left, hit, right] = [before, text, after].map((part) => sanitiseLine(onOneLine(part)));
+  const isCut = (left ?? '').length > BEFORE || goesOn[0];
   return [
-    ['quiet', `${isCut ? '…' : ''}${[...left].slice(-BEFORE).join('')}`],
-    ['match', oneLine(text)],
-    ['quiet', `${oneLine(after)}${goesOn[1] ? '…' : ''}`],
+    ['quiet', `${isCut ? '…' : ''}${[...(left ?? '')].slice(-BEFORE).join('')}`],
+    ['match', hit ?? ''],
+    ['quiet', `${right ?? ''}${goesOn[1] ? '…' : ''}`],
   ];
 }

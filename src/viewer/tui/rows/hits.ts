@@ -2,19 +2,12 @@ import { layWhole } from '../../../analysis/facts/fact-rows.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import { compileQuery } from '../../../analysis/query/query.ts';
 import { Subject } from '../../../analysis/query/subject.ts';
-import { type Searched, searchDump, type TextHit } from '../../../analysis/search/search-thread.ts';
-import type { Dump, Place } from '../../../core/dump/dump.ts';
+import { type FoundTurn, hitsByTurn } from '../../../analysis/report/hits.ts';
+import { type Searched, searchDump } from '../../../analysis/search/search-thread.ts';
+import type { Dump } from '../../../core/dump/dump.ts';
 import { filterText } from '../state/list.ts';
 import type { PageState, PageSubject } from '../state/page.ts';
 import type { State } from '../state/state.ts';
-
-/** Hits in one turn of a rollout, or in a field of it. */
-export interface FoundTurn {
-  place: Place;
-  count: number;
-  /** The first of them. */
-  hit: TextHit;
-}
 
 export interface FoundHits {
   turns: readonly FoundTurn[];
@@ -107,7 +100,7 @@ export class Hits {
           if (query !== null && !query.accepts(Subject.of(place, kept))) continue;
           found.rollouts++;
           found.hits += count;
-          found.turns.push(...byTurn(place, count, hits));
+          found.turns.push(...hitsByTurn(place, count, hits));
         }
         found.isFull = found.turns.length >= MOST_TURNS;
         if (performance.now() - shown < SHOW_MS) continue;
@@ -123,16 +116,3 @@ export class Hits {
 
 const hitsOf = ({ file, found }: Searched) =>
   found.map(({ record, count, hits }) => ({ place: { file, record }, count, hits }));
-
-/** @param count all hits of the rollout: those not reported are attributed to its last reported turn */
-function byTurn(place: Place, count: number, hits: readonly TextHit[]): FoundTurn[] {
-  const turns: FoundTurn[] = [];
-  for (const hit of hits) {
-    const last = turns.at(-1);
-    if (last !== undefined && last.hit.turn === hit.turn) last.count++;
-    else turns.push({ place, count: 1, hit });
-  }
-  const last = turns.at(-1);
-  if (last !== undefined) last.count += count - hits.length;
-  return turns;
-}
