@@ -47,6 +47,8 @@ export interface ExportConversation {
   license: string | null;
   /** A branch with a turn that a person rewrote: whether its calls gave the recorded results again and its reward a score. */
   edit: 'verified' | 'unverified' | null;
+  /** Whether it matches the filter that says which answers are good; null without one. */
+  isGood: boolean | null;
 }
 
 /** @returns null for a record without a rollout */
@@ -95,6 +97,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     status: rollout.status,
     license: textOrNull(extras.license ?? extras.licence),
     edit: null,
+    isGood: null,
   };
 }
 

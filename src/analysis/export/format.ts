@@ -21,6 +21,8 @@ export interface AnswerPair {
 export interface PromptGroup {
   conversation: ExportConversation;
   scores: number[];
+  /** Its difficulty, from 0, the easiest; null if it has no scores, undefined unless buckets were asked for. */
+  bucket?: number | null;
 }
 
 interface FormatBase {

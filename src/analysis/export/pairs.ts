@@ -14,6 +14,8 @@ export interface PairOptions {
   margin: number;
   /** The longer answer has at most this many times the characters of the shorter one; Infinity = any. */
   lengthRatio: number;
+  /** The reason for each pair if the scores are not the recorded ones. */
+  why?: string;
 }
 
 /** Kept from a rollout until its group is complete. */
@@ -41,7 +43,7 @@ export interface PairPlan {
  * The pairs of one group. Answers to different prompts are never paired, equal answers neither, and no two answers come
  * twice, however often they were sampled.
  */
-export function pairsInGroup(group: readonly Candidate[], { rule, margin, lengthRatio }: PairOptions): PairPlan[] {
+export function pairsInGroup(group: readonly Candidate[], { rule, margin, lengthRatio, why }: PairOptions): PairPlan[] {
   const plans: PairPlan[] = [];
   const byPrompt = new Map<string, Candidate[]>();
   for (const one of group) {
@@ -62,7 +64,7 @@ export function pairsInGroup(group: readonly Candidate[], { rule, margin, length
       const both = [better.answer, worse.answer].sort().join(' ');
       if (better.answer === worse.answer || seen.has(both)) continue;
       seen.add(both);
-      const reason = `score ${better.score} against ${worse.score}`;
+      const reason = why ?? `score ${better.score} against ${worse.score}`;
       plans.push({ better: better.locator, worse: worse.locator, sharedTurns, reason });
     }
   }

@@ -21,7 +21,8 @@ export async function* exportPairs(
 ): AsyncGenerator<AnswerPair> {
   const steps = new Map<number | null, { keys: GroupKey[]; found: Candidate[] }>();
   for await (const { conversation: one } of source.rows()) {
-    if (one.score === null || !Number.isFinite(one.score)) {
+    const score = one.isGood === null ? one.score : Number(one.isGood);
+    if (score === null || !Number.isFinite(score)) {
       screen.tally.drop('no_score');
       continue;
     }
@@ -29,7 +30,7 @@ export async function* exportPairs(
     const step = steps.get(one.step) ?? { keys: [], found: [] };
     steps.set(one.step, step);
     step.keys.push(one.group);
-    step.found.push(candidate(one, one.score, options.rule));
+    step.found.push(candidate(one, score, options.rule));
   }
   const plans = [...steps.values()].flatMap(({ keys, found }) => {
     const settled = settleGroups(keys);

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs';
 import manifest from '../../../package.json' with { type: 'json' };
+import {
+  type Balance,
+  type BalanceRow,
+  balancedRows,
+  bucketOf,
+  DEFAULT_BUCKETS,
+} from '../../analysis/export/balance.ts';
 import { cardMarkdown, type ExportTally } from '../../analysis/export/card.ts';
 import type { ExportConversation } from '../../analysis/export/conversation.ts';
 import { openRowFile } from '../../analysis/export/files/open-row-file.ts';
+import { packOf } from '../../analysis/export/files/pack.ts';
 import type { RowFile } from '../../analysis/export/files/row-file.ts';
 import { WholeFile } from '../../analysis/export/files/whole-file.ts';
 import type { ExportFormat, ExportRow, PromptGroup } from '../../analysis/export/format.ts';
@@ -12,6 +20,7 @@ import type { PairRule } from '../../analysis/export/pairs.ts';
 import { parsePassRange } from '../../analysis/export/pass-range.ts';
 import { EXPORT_FORMATS } from '../../analysis/export/registry.ts';
 import { parseSplit, type SplitPart, splitPart } from '../../analysis/export/split.ts';
+import type { Query } from '../../analysis/query/query.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
@@ -36,9 +45,11 @@ export interface ExportFlags extends ReadingFlags {
   pairs: PairRule | 'fork';
   margin?: number;
   lengthMatched?: number;
-  good?: number;
+  good?: string;
   pass?: string;
   hardest?: boolean;
+  buckets?: number;
+  balance?: Balance;
   perPrompt?: number;
   /** false with --no-copies. */
   copies: boolean;
@@ -59,24 +70,29 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
   if (format === undefined) throw new UsageError(`--to ${flags.to}: there is no such format`);
   const parts = flags.split === undefined ? null : asked('--split', () => parseSplit(flags.split ?? ''));
   const isPassing = flags.pass === undefined ? null : asked('--pass', () => parsePassRange(flags.pass ?? ''));
+  const good = goodOf(flags.good);
+  refuseMixed(format, flags, good.filter !== null);
   const source = await exportSource(args, await dumpOptions(flags), {
     filter: filterOf(flags.filter),
     journal: flags.journal,
     isRedacted: flags.redact === true,
     isRescored: flags.rescored === true,
+    good: good.filter,
   });
   const screen = await ExportScreen.of(format, flags, source);
   const out = new ExportFiles(format, flags, parts, screen.tally);
   try {
     if (format.takes === 'rollouts') {
-      for await (const one of screen.pass(source)) await out.add(one, format.row(one));
+      for await (const one of balanced(source, screen, flags)) await out.add(one, format.row(one));
     } else if (format.takes === 'labels') {
-      for await (const one of screen.pass(source)) {
-        if (one.score === null || !Number.isFinite(one.score)) screen.tally.drop('no_score');
-        else await out.add(one, format.row(one, one.score >= (flags.good ?? Number.MIN_VALUE)));
+      for await (const one of balanced(source, screen, flags)) {
+        const isGood =
+          one.isGood ?? (one.score === null || !Number.isFinite(one.score) ? null : one.score >= good.score);
+        if (isGood === null) screen.tally.drop('no_score');
+        else await out.add(one, format.row(one, isGood));
       }
     } else if (format.takes === 'prompts') {
-      const groups = await promptGroups(screen.pass(source), isPassing, flags.hardest === true);
+      const groups = await promptGroups(source, screen, isPassing, flags);
       let index = 0;
       for (const group of groups) await out.add(group.conversation, format.row(group, index++));
     } else {
@@ -84,6 +100,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
         rule: flags.pairs === 'fork' ? ('best' as const) : flags.pairs,
         margin: flags.margin ?? 0,
         lengthRatio: flags.lengthMatched ?? Number.POSITIVE_INFINITY,
+        ...(good.filter === null ? {} : { why: `matches "${good.filter.text}", and the other does not` }),
       };
       const found = flags.pairs === 'fork' ? forkPairs(source, screen, flags) : exportPairs(source, screen, rules);
       for await (const pair of found) await out.add(pair.better, format.row(pair), pair.worse);
@@ -95,6 +112,58 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
     throw new UsageError(`${flags.out}: ${reasonOf(error)}; nothing was written`);
   }
 }
+
+/** `0.5`, or a filter that tells of a rollout by itself. @throws UsageError */
+function goodOf(text: string | undefined): { score: number; filter: Query | null } {
+  if (text === undefined) return { score: Number.MIN_VALUE, filter: null };
+  const score = Number(text);
+  if (text.trim() !== '' && !Number.isNaN(score)) return { score, filter: null };
+  const filter = filterOf(text);
+  if (filter === null || filter.asksGroups || filter.asksSignals || filter.asksRead)
+    throw new UsageError(`--good "${text}": a score, or a filter about single rollouts`);
+  return { score: Number.NaN, filter };
+}
+
+/** @throws UsageError for options that the format has no use for */
+function refuseMixed({ name, takes, file }: ExportFormat, flags: ExportFlags, hasFilter: boolean): void {
+  asked('--out', () => packOf(flags.out));
+  if (/\.(?:gz|zst)$/.test(flags.out) && file !== 'jsonl' && file !== 'json')
+    throw new UsageError(`--out ${flags.out}: ${name} writes ${file}, which its loader reads uncompressed`);
+  if (flags.buckets !== undefined && flags.buckets < 2) throw new UsageError('--buckets: 2 or more');
+  if (flags.balance !== undefined && takes === 'pairs')
+    throw new UsageError(`--balance: ${name} takes pairs, which have no class`);
+  if (flags.good !== undefined && (takes === 'rollouts' || takes === 'prompts'))
+    throw new UsageError(`--good: ${name} takes no good and bad answers; --filter chooses rollouts`);
+  if (takes === 'pairs' && flags.good !== undefined && (!hasFilter || flags.pairs === 'fork'))
+    throw new UsageError('--good: pairs take a filter, and --pairs fork compares scores');
+}
+
+/** What the screen lets pass; with --balance, equally many of each class, for which the selection is read twice. */
+async function* balanced(
+  source: ExportSource,
+  screen: ExportScreen,
+  { balance, buckets = DEFAULT_BUCKETS, seed }: ExportFlags,
+): AsyncGenerator<ExportConversation> {
+  if (balance === undefined) return yield* screen.pass(source);
+  const scores = new Map<string, number[]>();
+  const rows: BalanceRow[] = [];
+  for await (const one of screen.pass(source)) {
+    const ofPrompt = scores.get(one.prompt) ?? [];
+    scores.set(one.prompt, ofPrompt);
+    if (one.score !== null && Number.isFinite(one.score)) ofPrompt.push(one.score);
+    rows.push({ ...balanceRow(one), scores: ofPrompt });
+  }
+  const chosen = balancedRows(rows, balance, { buckets, seed });
+  for (let at = chosen.size; at < rows.length; at++) screen.tally.drop('--balance');
+  for await (const { conversation } of source.rows())
+    if (chosen.has(conversation.locator)) yield screen.again(conversation);
+}
+
+const balanceRow = ({ locator, dataSource, messages }: ExportConversation) => ({
+  locator,
+  task: dataSource,
+  chars: messages.reduce((sum, { text }) => sum + text.length, 0),
+});
 
 function asked<T>(option: string, read: () => T): T {
   try {
@@ -194,12 +263,13 @@ const quotedWord = (word: string): string =>
 
 /** The prompts in their original order, or the hardest first. */
 async function promptGroups(
-  conversations: AsyncIterable<ExportConversation>,
+  source: ExportSource,
+  screen: ExportScreen,
   isPassing: ((scores: readonly number[]) => boolean) | null,
-  isHardestFirst: boolean,
+  { hardest, buckets, balance, seed }: ExportFlags,
 ): Promise<PromptGroup[]> {
   const groups = new Map<string, PromptGroup>();
-  for await (const one of conversations) {
+  for await (const one of screen.pass(source)) {
     const found = groups.get(one.prompt) ?? {
       conversation: { ...one, messages: one.messages.slice(0, one.response) },
       scores: [],
@@ -207,9 +277,17 @@ async function promptGroups(
     if (one.score !== null && Number.isFinite(one.score)) found.scores.push(one.score);
     groups.set(one.prompt, found);
   }
-  const chosen = [...groups.values()].filter(({ scores }) => isPassing === null || isPassing(scores));
+  let chosen = [...groups.values()].filter(({ scores }) => isPassing === null || isPassing(scores));
+  if (buckets !== undefined) for (const group of chosen) group.bucket = bucketOf(group.scores, buckets);
+  if (balance !== undefined) {
+    const rows = chosen.map(({ conversation, scores }) => ({ ...balanceRow(conversation), scores }));
+    const kept = balancedRows(rows, balance, { buckets: buckets ?? DEFAULT_BUCKETS, seed });
+    chosen = chosen.filter(({ conversation }) => kept.has(conversation.locator));
+    for (let at = kept.size; at < rows.length; at++) screen.tally.drop('--balance');
+  }
   const mean = ({ scores }: PromptGroup): number => scores.reduce((sum, score) => sum + score, 0) / scores.length;
-  if (isHardestFirst) chosen.sort((a, b) => (passRate(a.scores) ?? 2) - (passRate(b.scores) ?? 2) || mean(a) - mean(b));
+  if (hardest === true)
+    chosen.sort((a, b) => (passRate(a.scores) ?? 2) - (passRate(b.scores) ?? 2) || mean(a) - mean(b));
   return chosen;
 }
 
@@ -244,7 +322,7 @@ class ExportFiles {
   #path(part: string | null): string {
     const { out } = this.#flags;
     if (part === null) return out;
-    const dot = out.lastIndexOf('.');
+    const dot = out.replace(/\.(?:gz|zst)$/, '').lastIndexOf('.');
     return dot > out.lastIndexOf('/') + 1 ? `${out.slice(0, dot)}.${part}${out.slice(dot)}` : `${out}.${part}`;
   }
 

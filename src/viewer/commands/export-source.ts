@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { conversationOf, type ExportConversation } from '../../analysis/export/conversation.ts';
 import type { Query } from '../../analysis/query/query.ts';
+import { Subject } from '../../analysis/query/subject.ts';
 import type { DumpOptions } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
@@ -30,6 +31,8 @@ export interface SourceFlags {
   journal: string | undefined;
   isRedacted: boolean;
   isRescored: boolean;
+  /** Says which answers are good. */
+  good: Query | null;
 }
 
 /** Records that are not rollouts are skipped; `ls` lists them. @throws UsageError */
@@ -45,7 +48,8 @@ export async function exportSource(
   if (set?.members.size === 0) throw new UsageError(`the set ${first} is empty: rollout-viewer set ${first} add PATH…`);
   const locators = set === null ? args : [...set.members.keys()];
   const journal = await journalOf(pathOfArgument(locators[0] ?? ''), flags.journal);
-  const kept = flags.filter?.asksKept === true ? keptIn([journal]) : undefined;
+  const asksKept = flags.filter?.asksKept === true || flags.good?.asksKept === true;
+  const kept = asksKept ? keptIn([journal]) : undefined;
   const redact = flags.isRedacted ? await (await import('../../core/text/redact.ts')).redactor() : null;
   const missing = new Set<string>();
   const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
@@ -63,6 +67,7 @@ export async function exportSource(
       }
       await markEdit(read, conversation, flags.journal);
       if (flags.isRescored) conversation.score = rescored(journal, read) ?? conversation.score;
+      if (flags.good !== null) conversation.isGood = flags.good.accepts(Subject.read(read, kept));
       yield { row: read, conversation };
     }
   }

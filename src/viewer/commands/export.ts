@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { BALANCES } from '../../analysis/export/balance.ts';
 import { LIMIT_NAMES } from '../../analysis/export/limits.ts';
 import { PAIR_RULES } from '../../analysis/export/pairs.ts';
 import { EXPORT_FORMATS } from '../../analysis/export/registry.ts';
@@ -23,7 +24,10 @@ export const exportCommand = (): Command =>
           .choices(EXPORT_FORMATS.map(({ name }) => name))
           .makeOptionMandatory(),
       )
-      .requiredOption('--out <file>', 'the file; its card is written beside it as FILE.card.json and FILE.card.md')
+      .requiredOption(
+        '--out <file>',
+        'the file, compressed if it ends in .gz or .zst; its card is written beside it as FILE.card.json and .md',
+      )
       .option('--filter <expr>', 'only the rollouts that match it')
       .option('--limit <n>', 'this many rows at most', countOf)
       .option('--force', 'replace a file that exists')
@@ -43,14 +47,16 @@ export const exportCommand = (): Command =>
         'a pair: the longer answer has at most this many times the characters',
         numberOption,
       )
-      .option('--good <score>', 'an answer is good from this score on (trl-kto)', numberOption)
+      .option('--good <which>', 'the good answers: from this score on (trl-kto), or a filter such as "label:good"')
       .option('--pass <range>', 'prompts: by their positive scores, as a share or a number: 0<pass<1, solved==1')
       .option('--hardest', 'prompts: the lowest share first')
+      .option('--buckets <n>', 'prompts: their difficulty as one of n buckets, from 0, the easiest', countOf)
+      .addOption(new Option('--balance <by>', 'as many rows of each class as the smallest has').choices([...BALANCES]))
       .option('--per-prompt <n>', 'at most this many rollouts of a prompt', countOf)
       .option('--no-copies', 'leave out answers that repeat another one of their prompt, or nearly so')
       .option('--against <files...>', 'leave out rollouts that share a prompt or 13 words in a row with these files')
       .option('--split <parts>', 'train=0.9,val=0.1: several files, no prompt in two of them')
-      .option('--seed <text>', 'of the split', '0')
+      .option('--seed <text>', 'of the split and the balance', '0')
       .option('--rescored', 'take the scores of `rescore` where there are any')
       .option('--verified', 'leave out edited branches unless their calls gave the same results again, with a score')
       .option('--redact', 'mask secrets')

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BALANCES, balancedRows, bucketOf } from '../../../src/analysis/export/balance.ts';
 import { type Candidate, PAIR_RULES, pairsInGroup } from '../../../src/analysis/export/pairs.ts';
 import { parsePassRange } from '../../../src/analysis/export/pass-range.ts';
 import { parseSplit, splitPart } from '../../../src/analysis/export/split.ts';
@@ -105,4 +106,49 @@ test('a range of pass rates', () => {
   expect(passing('1<solved')).toEqual([0.5, 1]);
   expect(parsePassRange('pass>=0')([])).toBe(false);
   for (const text of ['pass', '0.5', 'pass<', 'solved', '']) expect(() => parsePassRange(text)).toThrow('no range');
+});
+
+const balanceRows = fc.uniqueArray(
+  fc.record({
+    locator: fc.string({ minLength: 1 }),
+    task: fc.constantFrom('a', 'b', null),
+    chars: fc.integer({ min: 0, max: 9 }),
+    scores: fc.array(fc.constantFrom(0, 1), { maxLength: 4 }),
+  }),
+  { selector: ({ locator }) => locator, maxLength: 40 },
+);
+
+test('a balanced choice has equally many of each class, whatever the order, and drops none of the smallest', () => {
+  fc.assert(
+    fc.property(balanceRows, fc.constantFrom(...BALANCES), (rows, by) => {
+      const rules = { buckets: 3, seed: '1' };
+      const chosen = balancedRows(rows, by, rules);
+      expect(
+        new Set(
+          [...rows]
+            .reverse()
+            .filter(({ locator }) => balancedRows([...rows].reverse(), by, rules).has(locator))
+            .map(({ locator }) => locator),
+        ),
+      ).toEqual(chosen);
+      if (by === 'length') return;
+      const classOf = (row: (typeof rows)[number]) => (by === 'task' ? row.task : bucketOf(row.scores, 3));
+      const sizes = (all: typeof rows) =>
+        [...new Set(rows.map(classOf))].map((one) => all.filter((row) => classOf(row) === one).length);
+      const kept = sizes(rows.filter(({ locator }) => chosen.has(locator)));
+      expect(new Set(kept).size).toBeLessThanOrEqual(1);
+      if (rows.length > 0) expect(kept[0]).toBe(Math.min(...sizes(rows)));
+    }),
+  );
+});
+
+test('buckets go from the prompts that were always solved to those that never were', () => {
+  expect([[1, 1], [1, 0, 1, 1], [1, 0], [0, 0, 0, 1], [0, 0], []].map((scores) => bucketOf(scores, 4))).toEqual([
+    0,
+    1,
+    2,
+    3,
+    3,
+    null,
+  ]);
 });

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../../engine/byte-tokenizer.ts';
 import { directoryWith, rolloutViewer } from '../../program.ts';
@@ -99,6 +100,32 @@ describe('export', () => {
     const found = rows(path('p.jsonl'));
     expect(found.length).toBe(1);
     expect(found[0]).toMatchObject({ ground_truth: '4', pass_rate: 1 / 3, scores: [1, 0, 0] });
+  });
+
+  test('a filter says which answers are good, for pairs and for labels', async () => {
+    const { go, path } = workplace(DUMP);
+    const good = ['--good', 'output ~ "22"'];
+    expect((await go('export', '1.jsonl', '--to', 'trl-dpo', '--out', 'p.jsonl', ...good)).code).toBe(0);
+    const [pair, ...more] = rows(path('p.jsonl'));
+    expect([pair.chosen[0].content, pair.rejected[0].content, pair.chosen_score]).toEqual(['22', '5', 0]);
+    expect(more).toEqual([]);
+    expect((await go('export', '1.jsonl', '--to', 'trl-kto', '--out', 'k.jsonl.gz', ...good)).code).toBe(0);
+    const lines = gunzipSync(readFileSync(path('k.jsonl.gz')))
+      .toString()
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((text) => JSON.parse(text).label)).toEqual([false, false, true, false, false]);
+    expect((await go('export', '1.jsonl', '--to', 'trl', '--out', 't.jsonl', ...good)).code).toBe(2);
+  });
+
+  test('buckets and a balance by difficulty', async () => {
+    const { go, path } = workplace(DUMP + line('What is 9?', '9', 1));
+    const args = ['--to', 'prompts', '--out', 'p.jsonl', '--buckets', '3', '--balance', 'difficulty'];
+    const { code, stdout } = await go('export', '1.jsonl', ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain('left out: 1 (--balance)');
+    const buckets = rows(path('p.jsonl')).map(({ bucket }) => bucket);
+    expect(new Set(buckets).size).toBe(buckets.length);
   });
 
   test('a split puts no prompt into two files', async () => {

@@ -1,5 +1,6 @@
 import { printJson } from '../../../core/json/print.ts';
 import type { ExportRow } from '../format.ts';
+import { packOf } from './pack.ts';
 import type { RowFile } from './row-file.ts';
 import { WholeFile } from './whole-file.ts';
 
@@ -10,7 +11,7 @@ export class JsonFile implements RowFile {
   #rows = 0;
 
   constructor(path: string, isArray: boolean) {
-    this.#file = new WholeFile(path);
+    this.#file = new WholeFile(path, packOf(path));
     this.#isArray = isArray;
   }
 

@@ -9,20 +9,25 @@ const BUFFER = 1 << 20;
 /** A process number means nothing on another machine that shares the folder. */
 const HOST = hostname().replace(/[^\w.]/g, '_');
 
+/** Compresses a piece of a file; the pieces one behind the other are a file again. */
+export type Pack = (data: Buffer) => Buffer;
+
 /** A file that appears whole or not at all: it is written next to its destination and renamed at the end. */
 export class WholeFile {
   readonly path: string;
   /** The file that is written until `commit`. */
   readonly part: string;
   readonly fd: number;
+  readonly #packed: Pack;
   #pending: Buffer[] = [];
   #size = 0;
   /** Bytes written so far. */
   bytes = 0;
 
-  /** @throws the system's error if the folder takes no file */
-  constructor(path: string) {
+  /** @param packed compresses what is written @throws the system's error if the folder takes no file */
+  constructor(path: string, packed: Pack = (data) => data) {
     this.path = path;
+    this.#packed = packed;
     removeLeftovers(path);
     this.part = `${path}.${HOST}-${process.pid}.part`;
     this.fd = openSync(this.part, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o666);
@@ -39,7 +44,7 @@ export class WholeFile {
 
   flush(): void {
     if (this.#size === 0) return;
-    const all = Buffer.concat(this.#pending);
+    const all = this.#packed(Buffer.concat(this.#pending));
     this.#pending = [];
     this.#size = 0;
     for (let at = 0; at < all.length; ) at += writeSync(this.fd, all, at);

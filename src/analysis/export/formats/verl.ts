@@ -37,9 +37,9 @@ export const toVerlRl: PromptFormat = {
     { name: 'prompt', type: 'messages' },
     { name: 'ability', type: 'text' },
     { name: 'reward_model', type: 'struct', keys: ['style', 'ground_truth'] },
-    { name: 'extra_info', type: 'struct', keys: ['index', 'source', 'pass_rate', 'rollouts'] },
+    { name: 'extra_info', type: 'struct', keys: ['index', 'source', 'pass_rate', 'rollouts', 'bucket'] },
   ],
-  row: ({ conversation, scores }, index) => ({
+  row: ({ conversation, scores, bucket = null }, index) => ({
     data_source: conversation.dataSource ?? 'unknown',
     prompt: conversation.messages.slice(0, conversation.response).map(plainMessage),
     ability: 'unknown',
@@ -49,6 +49,7 @@ export const toVerlRl: PromptFormat = {
       source: conversation.source,
       pass_rate: passRate(scores) === null ? '' : String(passRate(scores)),
       rollouts: String(scores.length),
+      bucket: bucket === null ? '' : String(bucket),
     },
   }),
 };
@@ -61,13 +62,14 @@ export const toPrompts: PromptFormat = {
   file: 'jsonl',
   limits: ['contexts', 'pictures'],
   tokens: { renders: 'prompt', trains: null, isText: true },
-  row: ({ conversation, scores }) => ({
+  row: ({ conversation, scores, bucket }) => ({
     prompt: exportMessages({ isRecorded: false }, conversation.messages.slice(0, conversation.response)),
     ...(conversation.isTextWhole ? {} : { tools: conversation.tools }),
     ...(conversation.groundTruth === undefined ? {} : { ground_truth: conversation.groundTruth }),
     ...(conversation.dataSource === null ? {} : { data_source: conversation.dataSource }),
     pass_rate: passRate(scores),
     scores,
+    bucket,
     source: conversation.locator,
   }),
 };
