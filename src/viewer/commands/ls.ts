@@ -19,6 +19,7 @@ import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sizeText } from '../../core/text/quantities.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { labelWords } from '../present/label-text.ts';
@@ -160,8 +161,14 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   } finally {
     dump.close();
   }
-  for (const { leftOut, path } of dump.files)
-    if (leftOut !== null && isWorthSaying(leftOut)) say(`${path}: ${unknownText(leftOut)}`);
+  let untold = 0;
+  for (const { leftOut, path } of dump.files) {
+    if (leftOut === null) continue;
+    if (isWorthSaying(leftOut) || (printed === 0 && filter === null && untold === 0))
+      say(`${path}: ${unknownText(leftOut)}`);
+    if (!isWorthSaying(leftOut)) untold++;
+  }
+  if (printed === 0 && filter === null && untold > 1) say(`${plural(untold - 1, 'more file')} of no known form`);
   for (const [{ path }, records] of unknown) say(`${path}: ${unknownText(records)}`);
   const better = data?.groups.better ?? null;
   if (better !== null) say(`rollouts of one ${better} have different prompts: --group-by ${better} puts them together`);

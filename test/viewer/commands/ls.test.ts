@@ -16,6 +16,16 @@ describe('ls', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
+  test('a folder in which nothing is a rollout says what it holds', async () => {
+    const folder = directoryWith({ 'a.json': '{"alpha": 1}', 'b.json': '{"beta": 2}', 'c.json': '{"gamma": 3}' });
+    const { stderr, code } = await rolloutViewer(['ls', folder]);
+    expect(stderr).toContain('a.json: 1 record of no known form; keys of the first: alpha;');
+    expect(stderr).toContain('2 more files of no known form');
+    expect([stderr.includes('beta'), code]).toEqual([false, 1]);
+    const beside = directoryWith({ 'a.json': '{"alpha": 1}', '1.jsonl': verlLine({ output: 'It is 5.' }) });
+    expect((await rolloutViewer(['ls', beside])).stderr).not.toContain('no known form');
+  });
+
   test('without a terminal the program itself prints the same', async () => {
     const [bare, listed] = await Promise.all([rolloutViewer([fixtures]), rolloutViewer(['ls', fixtures])]);
     expect(bare).toEqual(listed);
