@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { SETTINGS } from '../../src/engine/collect/setting-list.ts';
-import { FAULT_TABLE, toolClassNames } from '../../src/engine/index.ts';
-import { interactionClassNames } from '../../src/engine/interactions/registry.ts';
 import { root } from '../program.ts';
 
 it('notes/engine.md names every cause, tool class, interaction, reward and setting', async () => {
-  // Other tests of this process register rewards of their own.
+  // Other tests of this process register tools and rewards of their own.
   vi.resetModules();
-  const { builtinRewards } = await import('../../src/engine/index.ts');
+  const { builtinRewards, FAULT_TABLE, toolClassNames } = await import('../../src/engine/index.ts');
+  const { interactionClassNames } = await import('../../src/engine/interactions/registry.ts');
   const notes = readFileSync(join(root, 'notes/engine.md'), 'utf8');
   const names = [
     ...Object.keys(FAULT_TABLE),
