@@ -13,6 +13,7 @@ import { Results } from './results.ts';
 import { footLine, scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
 import { timeBlocks } from './time-block.ts';
+import { truthBlocks } from './truth-blocks.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { heatByTurn } from './turn-heat.ts';
 import { partlyTrained } from './turn-mask.ts';
@@ -28,6 +29,7 @@ function verdictBlocks(rollout: Rollout, advantage: number | null, labels: reado
     const text = typeof truth === 'string' ? truth : formatJson(truth);
     const lines = jsonLines(text);
     blocks.push(footLine('ground-truth', `ground truth ${sanitise(lines === null ? text : `\n${lines}`)}`));
+    blocks.push(...truthBlocks(rollout));
   }
   for (const { field, values } of rollout.rewards.unaligned) {
     blocks.push(footLine(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
