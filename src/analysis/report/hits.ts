@@ -38,7 +38,11 @@ export function hitsReport(
         meaning: 'the turn, or the rollout whose field was searched',
         value: ({ place, hit }) => ({ ...place, turn: hit.turn }),
       },
-      { key: 'role', title: 'role', type: 'text', meaning: 'role of the turn', value: ({ hit }) => hit.role },
+      {
+        ...{ key: 'role', title: 'role', type: 'text', width: 9 },
+        meaning: 'role of the turn',
+        value: ({ hit }) => hit.role,
+      },
       {
         ...{ key: 'score', title: 'score', type: 'score' },
         meaning: 'score of the rollout',

@@ -43,7 +43,7 @@ function noteOf({ isDone, isFull, looked, total, lost }: FoundHits): string {
 }
 
 /** Characters before a hit: the text after it says more. */
-const BEFORE = 24;
+const BEFORE = 16;
 
 function hitPieces({ hit: { before, text, after, goesOn } }: FoundTurn): Piece[] {
   const [left, hit, right] = [before, text, after].map((part) => sanitiseLine(onOneLine(part)));
