@@ -9,13 +9,13 @@ import { FIELD_NAMES, FILTER_NAMES } from './fields.ts';
  */
 export function completions(text: string, extras: readonly string[]): string[] {
   const finding = /finding:([\w-]*)$/.exec(text);
-  if (finding !== null) return endings(text, finding[1]!, [...CHECKS, ...SIGNAL_NAMES]);
+  if (finding !== null) return endings(text, finding[1] ?? '', [...CHECKS, ...SIGNAL_NAMES]);
   const value = /(?:^|[\s(!&|])([a-z._]+) *[!=]= *("?[\w-]*)$/.exec(text);
-  const words = value === null ? undefined : FACTS[factAt(value[1]!)]?.words;
+  const words = value === null ? undefined : FACTS[factAt(value[1] ?? '')]?.words;
   if (words !== undefined)
     return endings(
       text,
-      value![2]!,
+      value![2] ?? '',
       words.map((one) => `"${one}"`),
     );
   const word = /(?:^|[\s(!&|])([\p{L}_][\p{L}\p{N}_.-]*)?$/u.exec(text);

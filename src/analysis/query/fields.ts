@@ -54,7 +54,7 @@ export function fieldNamed(name: string): Field {
   if (name === 'read') return { type: 'read', name };
   if (name === 'label' || name.startsWith('label.')) return { type: 'label', name };
   const args = /^tool\.(.+)\.args$/.exec(name);
-  if (args !== null) return { type: 'tool', name: args[1]!, part: 'args' };
+  if (args !== null) return { type: 'tool', name: args[1] ?? '', part: 'args' };
   if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5), part: null };
   return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
 }

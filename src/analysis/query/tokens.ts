@@ -91,7 +91,7 @@ function unknownSign(text: string, at: number): string {
   word.lastIndex = at;
   const digits = word.exec(text)?.[0];
   if (digits !== undefined) return `${digits} is not a number; text goes in "quotes"`;
-  return `${String.fromCodePoint(text.codePointAt(at)!)} means nothing here`;
+  return `${String.fromCodePoint(text.codePointAt(at) ?? 0)} means nothing here`;
 }
 
 /** The end of the string or pattern that starts at `at`. */

@@ -241,7 +241,7 @@ function callAt(text: string, match: RegExpExecArray): Omit<CallPlace, 'ends'> |
 /** A result at this place: a JSON value, or words closed by the call's id. */
 function resultFrom(text: string, at: number, ids: ReadonlySet<string>): { start: number; end: number } | null {
   const close = /^\{"content": ?[\s\S]*?, ?"call_id": ?"(\w+)"\}/.exec(text.slice(at, at + MAX_RESULT));
-  if (close !== null && ids.has(close[1]!)) return { start: at, end: at + close[0].length };
+  if (close !== null && ids.has(close[1] ?? '')) return { start: at, end: at + close[0].length };
   const id = [...ids].find((one) => text.startsWith(one, at));
   const tag = text.startsWith('<|tool_response|>', at) ? '<|tool_response|>'.length : 0;
   const start = at + (id?.length ?? 0) + tag;

@@ -213,7 +213,7 @@ function clock(value: JsonValue | undefined): number | null {
   // Microseconds, which Date leaves out.
   const found = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/.exec(value.trim());
   if (found === null) return null;
-  const whole = Date.parse(`${found[1]!.replace(' ', 'T')}${found[3] ?? 'Z'}`);
+  const whole = Date.parse(`${(found[1] ?? '').replace(' ', 'T')}${found[3] ?? 'Z'}`);
   return Number.isNaN(whole) ? null : whole / 1000 + Number(found[2] ?? 0);
 }
 

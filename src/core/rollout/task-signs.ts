@@ -95,7 +95,7 @@ const ANY_TOOL = new Set([
 function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: UncheckedRollout): string | null {
   const found = DEMANDS.exec(prompt);
   if (found === null || CONDITION.test(prompt.slice(0, found.index))) return null;
-  const name = found[1]!;
+  const name = found[1] ?? '';
   const called = turns.flatMap((turn, i) => (i >= responseTurn ? turn.toolCalls.map((call) => call.name) : []));
   const isNamed = schemaNames(toolSchemas).has(name) || /_/.test(name);
   if (isNamed) return called.includes(name) ? null : name;

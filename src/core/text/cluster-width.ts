@@ -22,7 +22,7 @@ export function clusterWidth(cluster: string): number {
   const start = cluster.search(VISIBLE);
   if (start < 0) return 0;
   if (isEmoji(cluster)) return 2;
-  const codes = [...cluster.slice(start)].map((character) => character.codePointAt(0)!);
+  const codes = [...cluster.slice(start)].map((character) => character.codePointAt(0) ?? 0);
   if (isJamo(codes[0]!)) return jamoWidth(codes);
   const [base, ...others] = codes;
   return others

@@ -29,7 +29,7 @@ function codePointWidth(code: number): number {
 const clusterWidths = new Map<string, number>();
 
 function clusterWidth(cluster: string): number {
-  const code = cluster.codePointAt(0)!;
+  const code = cluster.codePointAt(0) ?? 0;
   if (cluster.length === (code > 0xffff ? 2 : 1)) return codePointWidth(code);
   let cells = clusterWidths.get(cluster);
   if (cells === undefined) {
@@ -91,7 +91,7 @@ export function eachGrapheme(
       }
     } else {
       for (let at = from; at < to; ) {
-        const code = text.codePointAt(at)!;
+        const code = text.codePointAt(at) ?? 0;
         at += code > 0xffff ? 2 : 1;
         each(at, code >= 0x20 && code < 0x7f ? 1 : codePointWidth(code));
       }

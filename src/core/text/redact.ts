@@ -83,10 +83,10 @@ export async function redactor(): Promise<Redact> {
       options: { config, noPhysicFilePath: true },
     });
     const ranges = messages.map(({ range }) => range);
-    for (const match of text.matchAll(BEARER)) ranges.push(lastPart(match, match[1]!));
+    for (const match of text.matchAll(BEARER)) ranges.push(lastPart(match, match[1] ?? ''));
     for (const match of text.matchAll(ASSIGNED)) {
       const value = valueAt(text, match.index + match[0].length, match[2] ?? '', match[3] ?? '');
-      if (value !== null && isSecret(match[1]!, match[3] !== '', text.slice(...value))) ranges.push(value);
+      if (value !== null && isSecret(match[1] ?? '', match[3] !== '', text.slice(...value))) ranges.push(value);
     }
     for (const match of text.matchAll(FLAG)) {
       const value = valueAt(text, match.index + match[0].length, match[1] ?? '', match[2] ?? '');
@@ -95,7 +95,7 @@ export async function redactor(): Promise<Redact> {
     for (const { index, 0: key } of text.matchAll(KNOWN)) ranges.push([index, index + key.length]);
     for (const match of text.matchAll(IN_URL)) {
       const end = match.index + match[0].length - 1;
-      ranges.push([end - match[1]!.length, end]);
+      ranges.push([end - (match[1] ?? '').length, end]);
     }
     return masked(text, ranges);
   };

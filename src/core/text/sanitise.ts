@@ -22,7 +22,7 @@ const UNSAFE =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Cs}\p{NChar}]|(?<=^|[\0-\x7f\p{DI}])(?:\u200c|\u200d)|(?<=^|[\0-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\p{DI}])\p{VS}|(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{DI}/gu;
 
 function sign(character: string): string {
-  const code = character.codePointAt(0)!;
+  const code = character.codePointAt(0) ?? 0;
   // The Unicode "control pictures" are the names that people know from editors: ␛, ␍, ␀.
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return '\u2421';

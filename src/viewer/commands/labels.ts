@@ -93,7 +93,7 @@ async function labelled(dump: Dump, journal: Journal): Promise<Labelled[]> {
   for (const { record, locator } of entries) {
     const numbered = /^(.*?):(\d+)(?:\.(\d+))?$/s.exec(locator);
     if (numbered === null) continue;
-    for (const file of dump.files.filter((one) => basename(one.path) === basename(numbered[1]!))) {
+    for (const file of dump.files.filter((one) => basename(one.path) === basename(numbered[1] ?? ''))) {
       const at = file.recordAt({ line: Number(numbered[2]), part: Number(numbered[3] ?? 0), member: '' });
       if (at !== -1 && keyAt({ file, record: at }) === record) found.set(record, { file, record: at });
     }

@@ -44,7 +44,7 @@ function refusePassword(text: string): void {
 
 function addressOf(text: string): Address | null {
   const url = /^ssh:\/\/([^/]+?)(?::(\d+))?(\/.*)$/s.exec(text);
-  if (url !== null && HOST.test(url[1]!)) {
+  if (url !== null && HOST.test(url[1] ?? '')) {
     const [, host, port = null, path] = url as unknown as [string, string, string | undefined, string];
     return { kind: 'ssh', name: `ssh://${host}${port === null ? '' : `:${port}`}`, host, port, path: homed(path) };
   }
@@ -64,10 +64,11 @@ function addressOf(text: string): Address | null {
   const short = /^([^/:]+):([/~].*)$/s.exec(text);
   // scp's form: relative to the remote home.
   const home = /^([^/:.][^/:]*):([^/~:]+\/.*)$/s.exec(text);
-  if (home !== null && HOST.test(home[1]!) && !existsSync(text) && !existsSync(home[1]!))
-    return { kind: 'ssh', name: `${home[1]}:`, host: home[1]!, port: null, path: `~/${home[2]}` };
-  if (short === null || short[2]!.startsWith('//') || !HOST.test(short[1]!) || existsSync(text)) return null;
-  return { kind: 'ssh', name: `${short[1]}:`, host: short[1]!, port: null, path: short[2]! };
+  if (home !== null && HOST.test(home[1] ?? '') && !existsSync(text) && !existsSync(home[1] ?? ''))
+    return { kind: 'ssh', name: `${home[1]}:`, host: home[1] ?? '', port: null, path: `~/${home[2]}` };
+  if (short === null || (short[2] ?? '').startsWith('//') || !HOST.test(short[1] ?? '') || existsSync(text))
+    return null;
+  return { kind: 'ssh', name: `${short[1]}:`, host: short[1] ?? '', port: null, path: short[2] ?? '' };
 }
 
 /** `ssh://host/~/x` is in the user's home there. */

@@ -66,7 +66,7 @@ export const harmonyCalls: CallGrammar = {
       const call =
         'error' in read
           ? failedCall(end === -1 ? unclosedCall('<|call|>') : read.error, match[1])
-          : { name: match[1]!, arguments: read.value, error: null };
+          : { name: match[1] ?? '', arguments: read.value, error: null };
       calls.push({ start: match.index, end: end === -1 ? text.length : end, raw, ...call });
       header.lastIndex = Math.max(bodyStart, end);
     }
@@ -97,7 +97,9 @@ export const mistralCalls: CallGrammar = {
       const raw = text.slice(open, end === -1 ? text.length : end);
       const read = end === -1 ? { error: unclosedCall('}') } : callJsonOf(raw);
       const call: ReadCall =
-        'error' in read ? failedCall(read.error, header[1]) : { name: header[1]!, arguments: read.value, error: null };
+        'error' in read
+          ? failedCall(read.error, header[1])
+          : { name: header[1] ?? '', arguments: read.value, error: null };
       calls.push({ start, end: end === -1 ? text.length : end, raw, ...call });
     }
     return calls;
@@ -137,7 +139,7 @@ export const gemma4Calls: CallGrammar = {
 function gemmaCall(raw: string): ReadCall {
   const header = /^\s*call:([\w.-]+)\{/.exec(raw);
   if (header === null) return failedCall('no call:NAME{');
-  const name = header[1]!;
+  const name = header[1] ?? '';
   // Keys are bare, and strings have their own quotes: rewritten as JSON it means the same.
   const parts = raw.slice(header[0].length - 1).split('<|"|>');
   const json = parts

@@ -21,17 +21,17 @@ const code = (text: string): string => text.replace(/^\s*```[\w-]*\n/, '').repla
 
 /** Search-R1. */
 export const searchCalls = closedGrammar('search-r1', /<search>([\s\S]*?)<\/search>/g, (match) =>
-  as('search', { query: match[1]!.trim() }),
+  as('search', { query: (match[1] ?? '').trim() }),
 );
 
 /** ReTool. */
 export const retoolCalls = closedGrammar('retool', /<code>([\s\S]*?)<\/code>/g, (match) =>
-  as('code_interpreter', { code: code(match[1]!) }),
+  as('code_interpreter', { code: code(match[1] ?? '') }),
 );
 
 /** ToRL and ToRA: a Python fence that is followed by an output fence, or that ends the sampled text. */
 export const fenceCalls = closedGrammar(
   'torl',
   /(?<=^|\n)```python[ \t]*\n([\s\S]*?)\n```(?=[ \t]*(?:\n+```output|\s*$))/g,
-  (match) => as('python', { code: match[1]! }),
+  (match) => as('python', { code: match[1] ?? '' }),
 );

@@ -118,7 +118,7 @@ class PythonicReader {
       const next = this.#text[++this.at] ?? '';
       const code = /^(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))/.exec(this.#text.slice(this.at, this.at + 5));
       if (code !== null) {
-        out += String.fromCharCode(Number.parseInt(code[1] ?? code[2]!, 16));
+        out += String.fromCharCode(Number.parseInt(code[1] ?? code[2] ?? '', 16));
         this.at += code[0].length - 1;
       } else out += ESCAPES[next] ?? (/['"\\]/.test(next) ? next : `\\${next}`);
     }

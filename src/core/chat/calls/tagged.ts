@@ -77,14 +77,14 @@ const functionsXml = (body: string, typeOf: TypeOf): ReadCall[] =>
 function functionXml(body: string, typeOf: TypeOf): ReadCall {
   const open = /<function=([^>\n]*)(>?)/.exec(body);
   if (open === null) return failedCall('no <function=NAME>');
-  const name = open[1]!.trim();
+  const name = (open[1] ?? '').trim();
   if (open[2] === '') return failedCall('<function=NAME has no >', name === '' ? undefined : name);
   if (name === '') return failedCall('<function=> has no name');
   const end = body.lastIndexOf('</function>');
   const inner = body.slice(open.index + open[0].length, end === -1 ? body.length : end);
   const given: JsonObject = {};
   for (const match of inner.matchAll(/<parameter=([^>\n]*)>([\s\S]*?)(?:<\/parameter>|(?=<parameter=)|$)/g))
-    given[match[1]!.trim()] = typedValue(unwrappedValue(match[2]!), typeOf(name, match[1]!.trim()));
+    given[(match[1] ?? '').trim()] = typedValue(unwrappedValue(match[2] ?? ''), typeOf(name, (match[1] ?? '').trim()));
   return { name, arguments: given, error: null };
 }
 
@@ -94,13 +94,13 @@ const unwrappedValue = (value: string): string => value.replace(/^\n/, '').repla
 /** `<invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>`, one or several. */
 function invokes(body: string, typeOf: TypeOf): ReadCall[] {
   return [...body.matchAll(/<invoke name="?([^">\n]*)"?>([\s\S]*?)(?:<\/invoke>|(?=<invoke )|$)/g)].map((match) => {
-    const name = match[1]!.trim();
+    const name = (match[1] ?? '').trim();
     if (name === '') return failedCall('<invoke> has no name');
     const given: JsonObject = {};
-    for (const one of match[2]!.matchAll(
+    for (const one of (match[2] ?? '').matchAll(
       /<parameter name="?([^">\n]*)"?>([\s\S]*?)(?:<\/parameter>|(?=<parameter )|$)/g,
     ))
-      given[one[1]!.trim()] = typedValue(unwrappedValue(one[2]!), typeOf(name, one[1]!.trim()));
+      given[(one[1] ?? '').trim()] = typedValue(unwrappedValue(one[2] ?? ''), typeOf(name, (one[1] ?? '').trim()));
     return { name, arguments: given, error: null };
   });
 }
@@ -115,10 +115,10 @@ function argPairs(body: string, typeOf: TypeOf): ReadCall {
   if (name === '' || /\s/.test(name)) return failedCall('no name before <arg_key>');
   const given: JsonObject = {};
   for (const match of body.matchAll(/<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g)) {
-    const key = match[1]!.trim();
+    const key = (match[1] ?? '').trim();
     const type = typeOf(name, key);
-    const value = callJsonOf(match[2]!.trim());
-    given[key] = type !== null ? typedValue(match[2]!, type) : 'error' in value ? match[2]! : value.value;
+    const value = callJsonOf((match[2] ?? '').trim());
+    given[key] = type !== null ? typedValue(match[2] ?? '', type) : 'error' in value ? (match[2] ?? '') : value.value;
   }
   return { name, arguments: given, error: null };
 }
@@ -239,8 +239,8 @@ export const TAGGED: readonly CallGrammar[] = [
       for (const match of body.matchAll(
         /<｜DSML｜parameter name="([^"\n]*)"(?: string="(true|false)")?>([\s\S]*?)<\/｜DSML｜parameter>/g,
       )) {
-        const value = match[2] === 'true' ? null : callJsonOf(match[3]!);
-        given[match[1]!] = value === null || 'error' in value ? match[3]! : value.value;
+        const value = match[2] === 'true' ? null : callJsonOf(match[3] ?? '');
+        given[match[1] ?? ''] = value === null || 'error' in value ? (match[3] ?? '') : value.value;
       }
       return { name, arguments: given, error: null };
     },
@@ -253,9 +253,9 @@ function deepseekCall(body: string): ReadCall {
   if (rest.length === 0) return failedCall('no <｜tool▁sep｜>');
   const behind = rest.join('<｜tool▁sep｜>');
   const fenced = /^([^\n]*)\n```(?:json)?\n([\s\S]*?)\n?```\s*$/.exec(behind);
-  const name = (fenced === null ? before! : fenced[1]!).trim();
+  const name = (fenced === null ? before! : (fenced[1] ?? '')).trim();
   if (name === '') return failedCall('no name');
-  const read = callJsonOf(fenced === null ? behind : fenced[2]!);
+  const read = callJsonOf(fenced === null ? behind : (fenced[2] ?? ''));
   if ('error' in read) return failedCall(read.error, name);
   return isJsonObject(read.value)
     ? { name, arguments: read.value, error: null }

@@ -30,9 +30,9 @@ export function stretches(text: string): Stretched[] {
     const end = newline === -1 ? text.length : newline;
     const fence = end - line < 200 ? FENCE.exec(text.slice(line, end)) : null;
     if (fence !== null && open === null) {
-      open = { mark: fence[1]!, code: codeLanguageNamed(fence[2]!) };
+      open = { mark: fence[1] ?? '', code: codeLanguageNamed(fence[2] ?? '') };
       add(Math.min(text.length, end + 1), false, null);
-    } else if (fence !== null && open !== null && fence[1]!.startsWith(open.mark) && fence[2] === '') {
+    } else if (fence !== null && open !== null && (fence[1] ?? '').startsWith(open.mark) && fence[2] === '') {
       add(line, true, open.code);
       open = null;
     }

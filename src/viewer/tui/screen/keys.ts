@@ -78,7 +78,7 @@ function sequenceName(match: RegExpExecArray): string {
 }
 
 function single(character: string): Key {
-  const code = character.codePointAt(0)!;
+  const code = character.codePointAt(0) ?? 0;
   const name = NAMED[character];
   if (name !== undefined) return { name, text: name === 'space' ? ' ' : '', raw: character };
   if (code < 0x20) return { name: `ctrl+${String.fromCharCode(code + 0x40).toLowerCase()}`, text: '', raw: character };
@@ -111,12 +111,12 @@ export function decodeKeys(input: string, final: boolean): { keys: Key[]; rest: 
     }
     if (!final && UNFINISHED.test(input.slice(at))) return { keys, rest: input.slice(at) };
     if (tail[0] === '\x1b' && tail.length > 1 && tail[1] !== '\x1b') {
-      const key = single(String.fromCodePoint(tail.codePointAt(1)!));
+      const key = single(String.fromCodePoint(tail.codePointAt(1) ?? 0));
       keys.push({ name: `alt+${key.name}`, text: '', raw: `\x1b${key.raw}` });
       at += 1 + key.raw.length;
       continue;
     }
-    const key = single(String.fromCodePoint(tail.codePointAt(0)!));
+    const key = single(String.fromCodePoint(tail.codePointAt(0) ?? 0));
     keys.push(key);
     at += key.raw.length;
   }
