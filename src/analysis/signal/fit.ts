@@ -1,8 +1,8 @@
 import { type Batch, ESTIMATORS } from '../advantages/estimators.ts';
-import type { SignalRow } from './signal-row.ts';
+import type { ByToken, SignalRow } from './signal-row.ts';
 
 /** Which of verl's estimators reproduce the recorded advantages. */
-export interface Fit {
+export interface Fit<Row = SignalRow<unknown>> {
   /** By group: the estimators that reproduce every trained token of it; empty = no known one does. */
   byGroup: Map<string, ReadonlySet<string>>;
   /** Those that fit the most groups, among groups that distinguish them, best first; empty = unknown. */
@@ -11,7 +11,7 @@ export interface Fit {
   groups: number;
   fitted: number;
   /** Rows whose advantages the best estimator does not reproduce, with its value at the first token that differs. */
-  others: { row: number; token: number; recorded: number; expected: number; estimator: string }[];
+  others: { row: Row; token: number; recorded: number; expected: number; estimator: string }[];
 }
 
 /** 32-bit precision, and the digits that a dump keeps. */
@@ -25,30 +25,40 @@ const isNearAdvantage = (a: number, b: number): boolean =>
  * batch (REINFORCE++, GAE) differ from those over groups, which give it its score. Returns null if no row has the
  * inputs.
  */
-export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
-  const known = [...rows.keys()].filter((row) => rows[row]!.advantages !== null && rowOutcome(rows[row]!) !== null);
+export function fitAdvantages<Row extends SignalRow<unknown>>(rows: readonly Row[]): Fit<Row> | null {
+  const known = rows.flatMap((row): KnownRow<Row>[] => {
+    const { advantages, mask } = row;
+    const rewards = rowOutcome(row);
+    return advantages === null || mask === null || rewards === null ? [] : [{ row, advantages, mask, rewards }];
+  });
   if (known.length === 0) return null;
-  const batch = batchOf(known.map((row) => rows[row]!));
+  const batch = batchOf(known);
   const given = new Map(ESTIMATORS.map(({ name, advantages }) => [name, advantages(batch)]));
   const members = new Map<string, number[]>();
-  for (const [i, row] of known.entries()) {
-    const { group } = rows[row]!;
-    const own = members.get(group);
-    if (own === undefined) members.set(group, [i]);
+  for (const [i, { row }] of known.entries()) {
+    const own = members.get(row.group);
+    if (own === undefined) members.set(row.group, [i]);
     else own.push(i);
   }
-  const differsAt = (name: string, i: number): number => {
-    const values = given.get(name);
-    const { advantages, mask } = rows[known[i]!]!;
-    if (values == null) return 0;
-    return mask!.findIndex((bit, t) => bit === 1 && !isNearAdvantage(advantages![t] ?? Number.NaN, values[i]![t]!));
+  /** The first trained token whose recorded advantage is not the estimator's. */
+  const differenceAt = (name: string, i: number) => {
+    const one = known[i];
+    const values = given.get(name)?.[i];
+    if (one === undefined || values === undefined) return null;
+    const { row, mask, advantages } = one;
+    const token = mask.findIndex(
+      (bit, t) => bit === 1 && !isNearAdvantage(advantages[t] ?? Number.NaN, values[t] ?? Number.NaN),
+    );
+    if (token === -1) return null;
+    const [recorded = null, expected = Number.NaN] = [advantages[token], values[token]];
+    return { row, token, recorded: recorded ?? Number.NaN, expected, estimator: name };
   };
   const byGroup = new Map<string, ReadonlySet<string>>();
   const counts = new Map<string, number>();
-  const telling = [...members].filter(([, group]) => hasContrast(group.map((i) => rows[known[i]!]!)));
+  const telling = [...members].filter(([, group]) => hasContrast(group.flatMap((i) => known[i]?.row ?? [])));
   for (const [key, group] of telling) {
     const names = [...given.keys()].filter(
-      (name) => given.get(name) != null && group.every((i) => differsAt(name, i) === -1),
+      (name) => given.get(name) != null && group.every((i) => differenceAt(name, i) === null),
     );
     byGroup.set(key, new Set(names));
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -58,17 +68,16 @@ export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
   const best = most * 2 > telling.length ? [...counts].filter(([, count]) => count === most).map(([name]) => name) : [];
   const [first] = best;
   const others =
-    first === undefined
-      ? []
-      : telling.flatMap(([, group]) =>
-          group.flatMap((i) => {
-            const token = differsAt(first, i);
-            if (token === -1) return [];
-            const recorded = rows[known[i]!]!.advantages![token] ?? Number.NaN;
-            return [{ row: known[i]!, token, recorded, expected: given.get(first)![i]![token]!, estimator: first }];
-          }),
-        );
+    first === undefined ? [] : telling.flatMap(([, group]) => group.flatMap((i) => differenceAt(first, i) ?? []));
   return { byGroup, best, groups: telling.length, fitted: most, others };
+}
+
+/** A row with the inputs of a comparison. */
+interface KnownRow<Row> {
+  row: Row;
+  advantages: ByToken;
+  mask: readonly number[];
+  rewards: number[];
 }
 
 /**
@@ -82,14 +91,15 @@ function rowOutcome({ rewards, mask, score }: SignalRow<unknown>): number[] | nu
   return mask.map((_, t) => (t === (last === -1 ? mask.length - 1 : last) ? score : 0));
 }
 
-function batchOf(rows: readonly SignalRow<unknown>[]): Batch {
-  const hasValues = rows.every(({ values }) => values !== null);
+function batchOf(known: readonly KnownRow<SignalRow<unknown>>[]): Batch {
+  const baselines = known.flatMap(({ row }) => row.greedy ?? []);
+  const values = known.flatMap(({ row }) => (row.values === null ? [] : [row.values.map((value) => value ?? 0)]));
   return {
-    rewards: rows.map((row) => rowOutcome(row)!),
-    masks: rows.map(({ mask }) => mask!),
-    groups: rows.map(({ group }) => group),
-    baselines: rows.every(({ greedy }) => greedy !== null) ? rows.map(({ greedy }) => greedy!) : null,
-    values: hasValues ? rows.map(({ values }) => values!.map((value) => value ?? 0)) : null,
+    rewards: known.map(({ rewards }) => rewards),
+    masks: known.map(({ mask }) => mask),
+    groups: known.map(({ row }) => row.group),
+    baselines: baselines.length === known.length ? baselines : null,
+    values: values.length === known.length ? values : null,
   };
 }
 
