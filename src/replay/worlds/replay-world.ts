@@ -4,7 +4,7 @@ import type { WorldLimits } from '../../sandbox/worlds/guard.ts';
 import type { WorldImage } from '../../sandbox/worlds/image.ts';
 import type { WorldPlan } from '../../sandbox/worlds/launch.ts';
 import { type LayerRecord, type LayerStore, LayerWriter, layerId, removeTree } from '../../sandbox/worlds/layers.ts';
-import { type ChangedPath, namesIn } from '../../sandbox/worlds/tree.ts';
+import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
 import { compareAnswers } from './answers.ts';
 import { asksForChance, compareTexts, type WorldComparison, type WorldRule } from './compare.ts';
@@ -135,9 +135,6 @@ const worldCommand = ({ action }: RecordedAction): string => (action.kind === 's
 export const taintsLater = ({ verdict, reason }: WorldOutcome, recorded: RecordedAction): boolean =>
   verdict === 'drift' && reason?.includes(RACED) !== true && !asksForChance(worldCommand(recorded));
 
-/** A call that changed nothing needs no mount. */
-const isMounted = (folder: string): boolean => namesIn(folder).length > 0;
-
 /** A world on top of the layers of earlier calls, not yet opened. */
 export function openWorld(
   { image, store, plan, network, limits }: WorldOptions,
@@ -155,13 +152,7 @@ export function worldPlan(
 ): WorldPlan {
   const last = before.at(-1);
   return {
-    lowers: [
-      ...before
-        .map(({ id }) => store.fsOf(id))
-        .filter(isMounted)
-        .reverse(),
-      image.root,
-    ],
+    lowers: [...store.lowersOf(before, folder), image.root],
     folder,
     hostname: plan.hostname ?? image.hostname ?? 'rollout',
     env: plan.env,

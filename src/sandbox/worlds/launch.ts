@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
-import { mountScript } from './mount.ts';
+import { makeFolders, mountScript } from './mount.ts';
 import { restoreText, type ShellKind, shellQuoted } from './world-shell.ts';
 
 export interface WorldPlan {
@@ -60,7 +60,7 @@ const kernelArguments = (folder: string): string[] => [
 ];
 
 /** The lines of sh before bubblewrap's. */
-const DEVICE_SCRIPT = `mkdir -p devices && mount --rbind /dev devices && mount -o remount,bind,ro devices || exit 91`;
+const DEVICE_SCRIPT = `mount -o rbind,ro /dev devices || exit 91`;
 
 /**
  * Starts a world's first shell: it waits for a line on its standard input, or on descriptor 3 if that is a terminal, because
@@ -68,6 +68,7 @@ const DEVICE_SCRIPT = `mkdir -p devices && mount --rbind /dev devices && mount -
  */
 export function launchWorld(plan: WorldPlan, guard: WorldGuard, isTerminal: boolean): ChildProcess {
   const { lowers, folder, hostname, env, network, hidden, workdir } = plan;
+  makeFolders(folder, lowers);
   const filter = join(folder, 'filter');
   if (hasSeccomp()) writeFileSync(filter, seccompFilter(guard.isCounted));
   // Without a filter, a program could type into the terminal that it shares.
@@ -92,7 +93,7 @@ export function launchWorld(plan: WorldPlan, guard: WorldGuard, isTerminal: bool
   const end = `end-${randomBytes(12).toString('hex')}`;
   const bwrap = words.map(shellQuoted).join(' ');
   const script = `read -r _ ${isTerminal ? '<&3 ' : ''}|| exit 90
-cd ${shellQuoted(folder)} && mkdir -p up work root && chmod 755 up || exit 91
+cd ${shellQuoted(folder)} || exit 91
 ${mountScript(lowers)}
 ${DEVICE_SCRIPT}
 [ -e gone ] || mknod gone c 0 0

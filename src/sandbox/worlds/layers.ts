@@ -21,6 +21,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorMessage } from '../../core/text/thrown.ts';
+import { mergeLayers } from './merge.ts';
 import { type ChangedPath, hashFile, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
 
 /** A changed path as files of ours keep it. */
@@ -60,6 +61,8 @@ export type LayerRecord = z.infer<typeof layerRecord>;
 export const layerId = (parent: string, call: unknown): string =>
   createHash('sha256').update(parent).update('\0').update(JSON.stringify(call)).digest('hex').slice(0, 32);
 
+/** overlayfs takes 500 directories, whose names must fit into one page; the oldest are merged. */
+const IN_ONE_MOUNT = 400;
 const BYTES_KEPT = 4 * 2 ** 30;
 /** Counting all layers takes longer than a short run. */
 const SWEEP_MS = 60_000;
@@ -123,6 +126,16 @@ export class LayerStore {
       records.push(record);
     }
     return records;
+  }
+
+  /** What a world is mounted from in its folder: the layers that hold anything, the newest first. */
+  lowersOf(records: readonly LayerRecord[], folder: string, most = IN_ONE_MOUNT): string[] {
+    const layers = records.map(({ id }) => this.fsOf(id)).filter((fs) => namesIn(fs).length > 0);
+    if (layers.length <= most) return layers.reverse();
+    const first = records.findIndex(({ id }) => this.fsOf(id) === layers[layers.length - most]);
+    const merged = join(folder, 'merged');
+    mergeLayers(layers.slice(0, -most), merged, foldChanges(records.slice(0, first)).values());
+    return [...layers.slice(-most).reverse(), merged];
   }
 
   /** A folder for a running world. Also removes what killed programs left. */
@@ -215,6 +228,14 @@ export function removeTree(path: string): void {
 
 type Sign = string;
 
+const isEqual = (a: ChangedPath | undefined, b: ChangedPath): boolean =>
+  a !== undefined &&
+  a.type === b.type &&
+  a.mode === b.mode &&
+  a.size === b.size &&
+  a.sha256 === b.sha256 &&
+  a.change === b.change;
+
 /** Takes frozen copies of a running world's writes, one layer per call. */
 export class LayerWriter {
   readonly #store: LayerStore;
@@ -251,8 +272,7 @@ export class LayerWriter {
     const bare = new Set(namesIn(join(this.#live, 'bare')).map((name) => `/${name}`));
     const now = this.#tree.changed(upper, shown, this.#before, bare);
     const record: LayerRecord = { id, parent, ...told, changed: [], same: [], lost: [], bytes: 0, kept: [] };
-    for (const [path, entry] of now)
-      if (JSON.stringify(this.#changed.get(path)) !== JSON.stringify(entry)) record.changed.push(entry);
+    for (const [path, entry] of now) if (!isEqual(this.#changed.get(path), entry)) record.changed.push(entry);
     for (const path of this.#changed.keys()) if (!now.has(path)) record.same.push(path);
     this.#changed = now;
     const target = join(this.#store.folder, `${id}.new-${process.pid}-${startOf(process.pid)}`);

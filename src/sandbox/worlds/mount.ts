@@ -1,30 +1,29 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { shellQuoted } from './world-shell.ts';
 
-/** overlayfs takes 500 lower directories; the names of all of them must fit into one page. */
-const IN_ONE_MOUNT = 400;
+/**
+ * Makes what a world is mounted from in its folder. The layers have short names in `l`: neither their length nor their colons and
+ * commas reach the mount. @param lowers the newest first, the image last
+ */
+export function makeFolders(folder: string, lowers: readonly string[]): void {
+  for (const name of ['up', 'work', 'root', 'devices']) mkdirSync(join(folder, name), { recursive: true });
+  chmodSync(join(folder, 'up'), 0o755);
+  const links = join(folder, 'l');
+  rmSync(links, { recursive: true, force: true });
+  mkdirSync(links, { mode: 0o700 });
+  for (const [i, path] of lowers.entries()) symlinkSync(path, join(links, String(i)));
+}
 
 /**
  * The lines of sh that mount a world at `root` in the current directory, writes going to `up`. The order of `lowers` is
  * that of overlayfs: the newest layer first, the image last.
  */
 export function mountScript(lowers: readonly string[]): string {
-  const image = lowers.at(-1) ?? '/';
-  const layers = lowers.slice(0, -1);
-  if (image === '/') return mountHost(layers);
-  const newest = layers.slice(0, IN_ONE_MOUNT);
-  const older = layers.slice(IN_ONE_MOUNT);
-  const base =
-    older.length === 0
-      ? linked(image, 'base')
-      : `${older.map((path, i) => linked(path, `o${i}`)).join('\n')}\n${linked(image, 'b')}\nmkdir -p l/base && mount -t overlay overlay -o ro,userxattr,lowerdir=${older.map((_, i) => `l/o${i}`).join(':')}:l/b l/base || exit 91`;
-  return `mkdir -p l
-${newest.map((path, i) => linked(path, String(i))).join('\n')}
-${base}
-mount -t overlay overlay -o lowerdir=${newest.map((_, i) => `l/${i}:`).join('')}l/base,upperdir=up,workdir=work,userxattr root || exit 91`;
+  if (lowers.at(-1) === '/') return mountHost(lowers.slice(0, -1));
+  const names = lowers.map((_, i) => `l/${i}`).join(':');
+  return `mount -t overlay overlay -o lowerdir=${names},upperdir=up,workdir=work,userxattr root || exit 91`;
 }
-
-/** A short name for a directory: neither its length nor its colons and commas reach the mount. */
-const linked = (path: string, name: string): string => `ln -sfn ${shellQuoted(path)} l/${name}`;
 
 /**
  * This machine's root contains its own mounts, so no overlay can cover all of it: each of its folders gets one.

@@ -26,7 +26,7 @@ export const helperText = (script: string, mark: string): string =>
 
 /** Asks a shell for its whole state: directory, mask, variables, functions, aliases, options. */
 export const captureText = (mark: string): string =>
-  `__rv_kept=$?; { printf 'cd -- %q\\numask %s\\n' "$PWD" "$(umask)"; declare -p; declare -f; alias -p; shopt -p; set +o; } 2>/dev/null\n__rv_done "$__rv_kept" ${mark}\n`;
+  `__rv_kept=$?; { printf 'cd -- %q\\n' "$PWD"; umask -p; declare -p; declare -f; alias -p; shopt -p; set +o; } 2>/dev/null\n__rv_done "$__rv_kept" ${mark}\n`;
 
 /** Variables that belong to the shell itself, and cannot or must not be set again. */
 const OWN_VARIABLES =

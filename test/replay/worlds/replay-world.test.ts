@@ -11,11 +11,13 @@ import {
   replayWorld,
   type WorldOptions,
   type WorldOutcome,
+  worldPlan,
 } from '../../../src/replay/worlds/replay-world.ts';
 import { planRollout } from '../../../src/replay/worlds/world-plan.ts';
 import { hostImage } from '../../../src/sandbox/worlds/image.ts';
-import { foldChanges, LayerStore } from '../../../src/sandbox/worlds/layers.ts';
+import { foldChanges, LayerStore, removeTree } from '../../../src/sandbox/worlds/layers.ts';
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
+import { LiveWorld } from '../../../src/sandbox/worlds/world.ts';
 
 type Call = [name: string, args: object, result: string];
 
@@ -233,6 +235,32 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     const root = temporaryFolder();
     await run(calls, root);
     expect((await run(calls, root, { from: 2 })).words).toEqual(['same']);
+  });
+
+  it('shows the same files where there are too many layers for one mount', async () => {
+    const made = await run([
+      bash('mkdir -p /tmp/rvm/d/e; cd /tmp/rvm; echo 1 > a; echo 1 > d/x; echo 1 > d/e/y; ln -s a l', ''),
+      bash('rm -r d; rm l; mkdir l', ''),
+      bash('mkdir d; echo 2 > d/z; chmod 750 d; rm a; mkdir a', ''),
+      bash('rm -r l; echo 3 > l', ''),
+      bash('rm -r /etc/profile.d; mkdir -p /etc/profile.d; echo 4 > /etc/profile.d/new', ''),
+      bash('echo 5 > d/last', ''),
+    ]);
+    const { store } = made.options;
+    const chain = store.chain(layerIds(made.options)) ?? [];
+    const shown: string[] = [];
+    for (const most of [400, 1]) {
+      const folder = store.live();
+      const plan = worldPlan(made.options, folder, chain);
+      const world = new LiveWorld({ ...plan, lowers: [...store.lowersOf(chain, folder, most), '/'] });
+      await world.open();
+      const list = 'cd /tmp/rvm; find . /etc/profile.d -printf "%p %y %m\\n" | sort; cat l d/* /etc/profile.d/*';
+      shown.push((await world.help(list)).stdout.toString());
+      await world.close();
+      removeTree(folder);
+    }
+    expect(shown[0]).toMatch(/^\. d 755\n.*\.\/d d 750\n/s);
+    expect(shown[1]).toBe(shown[0]);
   });
 
   it('a layer that was changed since is not used', async () => {
