@@ -29,7 +29,7 @@ interface OpenWork {
 }
 
 /** The parts of a place that a run's work uses. */
-export interface WorkParts {
+interface WorkParts {
   texts: TextStore;
   runs: Pick<Runs, 'agree'>;
 }

@@ -4,7 +4,7 @@ import { readTemplateFile } from '../../core/chat/rendered.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 
 /** A rendered conversation, and which of its characters are inside `{% generation %}`. */
-export interface RenderedChat {
+interface RenderedChat {
   text: string;
   generated: { start: number; end: number }[];
 }

@@ -4,7 +4,7 @@ import { FACTS, factValue } from '../../core/rollout/facts.ts';
 import type { FactRows } from './fact-rows.ts';
 import { GROUP_MEASURES } from './group-measures.ts';
 
-export type FactCell = number | string | boolean | null;
+type FactCell = number | string | boolean | null;
 
 /** A column of the table of facts, as a file or a database has it. */
 export interface FactColumn {

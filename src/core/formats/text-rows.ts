@@ -198,7 +198,7 @@ const replyAlone = (record: JsonObject): string | undefined =>
 
 /** A scored answer whose question its writer keeps in another file (NeMo-Gym's verifiers with judges). */
 export const scoredReply: Format = {
-  name: 'prompt-response',
+  name: 'scored-reply',
   quickKeys: null,
   basis: 'files',
   mapping: { response: REPLIES_ALONE.join(', or '), score: 'reward, else score', 'named rewards': 'reward_…' },
@@ -209,7 +209,7 @@ export const scoredReply: Format = {
     const parts = Object.entries(record).filter(([key]) => key.startsWith('reward_'));
     return buildRollout(
       {
-        format: 'prompt-response',
+        format: 'scored-reply',
         record,
         known: new Set([reply, 'reward', 'step', ...(record.reward === undefined ? ['score'] : [])]),
         messages: [{ role: 'assistant', texts: [{ pointer: `/${reply}`, text }] }],

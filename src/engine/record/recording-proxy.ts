@@ -45,7 +45,7 @@ const HOP = new Set([
 const MOST_BODY = 256 << 20;
 
 /** An answer that does not come from the model server: a recorded reply, or a refusal in words. */
-export type OwnAnswer = { reply: RecordedReply } | { refusal: string };
+type OwnAnswer = { reply: RecordedReply } | { refusal: string };
 
 export interface ProxyOptions {
   /** The model server: with or without its /v1; null: none, and only `answerOf` answers. */

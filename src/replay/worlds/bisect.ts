@@ -20,7 +20,7 @@ export interface Culprit {
 }
 
 /** Runs a command in the state after a call: a copy that is thrown away. @param at the number of calls before */
-export async function probeState(
+async function probeState(
   options: WorldOptions,
   chain: readonly LayerRecord[],
   at: number,

@@ -18,7 +18,7 @@ export type ImageConfig = z.infer<typeof imageConfig>;
 const MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', ia32: '386', ppc64: 'ppc64le' };
 
 /** @throws Error if its programs are made for another machine */
-export function checkArchitecture(name: string, architecture: string | null): void {
+function checkArchitecture(name: string, architecture: string | null): void {
   const here = MACHINES[process.arch] ?? process.arch;
   if (architecture !== null && architecture !== '' && architecture !== here)
     throw new Error(

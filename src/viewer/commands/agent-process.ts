@@ -12,7 +12,7 @@ export interface AgentProcess {
 }
 
 /** Variables in which agents look for a model server. */
-export const agentEnvironment = (address: string): Record<string, string> => ({
+const agentEnvironment = (address: string): Record<string, string> => ({
   OPENAI_BASE_URL: `${address}/v1`,
   OPENAI_API_BASE: `${address}/v1`,
   ANTHROPIC_BASE_URL: address,
