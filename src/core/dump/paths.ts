@@ -262,6 +262,8 @@ function pathProblem(path: string, size: number): string | null {
     : null;
 }
 
-/** Streams that hold validation rollouts, by name: val, valid, validation, val_generations … */
+/** Streams that hold validation rollouts, by name: val, valid, validation, val_generations …, eval, evals, eval_results, dumped_evals. */
 export const isValidationStream = (stream: string): boolean =>
-  stream.split('/').some((part) => /^val(id(ation)?)?([_.-].*)?$/i.test(part));
+  stream
+    .split('/')
+    .some((part) => /^(?:val(?:id(?:ation)?)?(?:[_.-].*)?|(?:dumped_)?eval(?:s|uations?|_results)?)$/i.test(part));

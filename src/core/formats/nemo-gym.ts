@@ -84,7 +84,8 @@ export const nemoGym: Format = {
           ...(incomplete === null ? {} : { finish_reason: incomplete }),
         },
       },
-      context,
+      // A trainer needs the ids of what was sampled: without them the rollouts were collected or evaluated.
+      tokens === null ? { ...context, validation: true } : context,
     );
   },
 };

@@ -7,6 +7,7 @@ import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 /** A stored trajectory of tinker-cookbook's evaluations (`eval/benchmarks/_types.py`). */
 export const tinkerTrajectory: Format = {
   name: 'tinker',
+  isUntrained: true,
   quickKeys: null,
   basis: 'files',
   mapping: { turns: 'turns', score: 'reward', 'named rewards': 'metrics', group: 'example_id' },

@@ -47,6 +47,12 @@ test('validation is told by a part of the stream', () => {
     false,
     false,
   ]);
+  expect(['dumped_evals/global_step_20', 'eval', 'eval_results/run', 'eval_plus_run'].map(isValidationStream)).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
 
 describe('a directory', () => {

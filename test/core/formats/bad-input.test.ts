@@ -61,7 +61,8 @@ describe('what writers leave behind', () => {
     const record = { responses_create_params: { input: 'q' }, response: { output: [message] }, reward: 1 };
     const rollout = read(JSON.stringify(record));
     expect(rollout.tokens).toBeUndefined();
-    expect(rollout.lossMask?.source).toBe('inferred');
+    expect(rollout.lossMask).toBeNull();
+    expect(rollout.turns.map(({ trained }) => trained)).toEqual([false, false]);
     expect(rollout.findings.filter(({ check }) => check === 'mask_zero')).toEqual([]);
     const group = { tokens: [[]], masks: [[]], scores: [0], messages: [[{ role: 'assistant', content: 'a' }]] };
     expect(parseLine(JSON.stringify(group), { validation: false }, 1).rollout!.tokens).toBeUndefined();
