@@ -1,7 +1,7 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { CUT_ENDS } from '../../core/rollout/ended.ts';
 import { type GroupKey, groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout, RolloutTokens, ToolCall, Turn } from '../../core/rollout/rollout.ts';
@@ -34,6 +34,10 @@ export interface ExportConversation {
   /** The texts of its messages hold all of it: no tools, calls or reasoning are recorded apart from them. */
   isTextWhole: boolean;
   tokens: RolloutTokens | null;
+  /** As recorded: one for the rollout, or one for each token of the response. */
+  advantages: number | (number | null)[] | null;
+  /** Of the sampling, if recorded. */
+  temperature: number | null;
   /** The model did not write the end of its last turn. */
   isCut: boolean;
   /** The mask was inferred or is unknown. */
@@ -88,6 +92,8 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     isRecorded: recorded !== null,
     isTextWhole: recorded !== null || (tools === null && apart.size === 0),
     tokens: withIds(rollout.tokens),
+    advantages: rollout.tokens?.more?.advantages ?? rollout.rewards.advantage,
+    temperature: temperatureIn(extras),
     isCut: isCut(rollout, turns),
     isInferred:
       !isSplit && (lossMask === null || lossMask.source === 'inferred' || lossMask.source === 'unknown' || isUnsure),
@@ -119,6 +125,12 @@ function wrappedTool(tool: JsonValue): JsonValue {
     type: 'function',
     function: { name, ...(description === undefined ? {} : { description }), parameters: parameters ?? {} },
   };
+}
+
+/** Where trainers write it: beside the rollout, or with the other settings of its sampling. */
+function temperatureIn({ temperature, sampling_params: params }: JsonObject): number | null {
+  const found = temperature ?? (isJsonObject(params) ? params.temperature : null);
+  return typeof found === 'number' ? found : null;
 }
 
 /** Masks are recorded without ids too: a placeholder stands for each then. */

@@ -29,7 +29,7 @@ interface FormatBase {
   name: string;
   /** The trainer, and what its loader trains on. */
   about: string;
-  file: 'jsonl' | 'json' | 'parquet' | 'pt';
+  file: 'jsonl' | 'json' | 'parquet' | 'pt' | 'bin';
   limits: readonly ExportLimit[];
   /** How its loader makes tokens. recorded: it takes the recorded ids; null: by a template of its own. */
   tokens: LoaderRule | 'recorded' | null;

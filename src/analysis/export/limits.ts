@@ -93,6 +93,21 @@ export const LIMITS = {
     says: 'a rollout without recorded token ids',
     holds: ({ tokens }) => tokens === null || tokens.promptIds === null,
   },
+  no_logprobs: {
+    says: 'a rollout without recorded log probabilities of all its trained tokens',
+    holds: ({ tokens }) => tokens?.mask.some((bit, at) => bit === 1 && tokens.logprobs?.[at] == null) ?? true,
+  },
+  no_advantage: {
+    says: 'a rollout without recorded advantages of all its trained tokens',
+    holds: ({ advantages, tokens }) =>
+      typeof advantages === 'number'
+        ? !Number.isFinite(advantages)
+        : (tokens?.mask.some((bit, at) => bit === 1 && advantages?.[at] == null) ?? true),
+  },
+  no_temperature: {
+    says: 'a rollout without a recorded temperature: 1 would be written',
+    holds: ({ temperature }) => temperature === null,
+  },
   no_score: {
     says: 'a rollout without a score',
     holds: ({ score }) => score === null || !Number.isFinite(score),

@@ -7,6 +7,7 @@ import { toMsSwift } from './formats/ms-swift.ts';
 import { toNemoRl } from './formats/nemo-rl.ts';
 import { toOpenai, toOpenaiDpo } from './formats/openai.ts';
 import { toPrimeRl } from './formats/prime-rl.ts';
+import { toPrimeRlBatch } from './formats/prime-rl-batch.ts';
 import { toSlime } from './formats/slime.ts';
 import { toTrl, toTrlCompletion, toTrlDpo, toTrlKto } from './formats/trl.ts';
 import { toPrompts, toVerl, toVerlRl } from './formats/verl.ts';
@@ -30,4 +31,5 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   toVerlRl,
   toSlime,
   toAreal,
+  toPrimeRlBatch,
 ];

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { JsonFile } from '../../../src/analysis/export/files/json-file.ts';
+import { MessagePackFile } from '../../../src/analysis/export/files/message-pack-file.ts';
 import { ParquetFile } from '../../../src/analysis/export/files/parquet-file.ts';
 import { TorchFile } from '../../../src/analysis/export/files/torch-file.ts';
 import { directoryWith, execute } from '../../program.ts';
@@ -84,4 +85,16 @@ test('a file is there whole or not at all', async () => {
   array.publish();
   expect(readFileSync(join(folder, 'b.json'), 'utf8')).toBe('[\n{"a":1},\n{"b":1180591620717411303424}\n]\n');
   expect(readdirSync(folder).sort()).toEqual(['a.jsonl', 'b.json']);
+});
+
+test('a MessagePack file is the list of the values of its rows', async () => {
+  const path = join(directoryWith({}), 'a.bin');
+  const file = new MessagePackFile(path);
+  file.add({ a: [1, 300, -1], b: 0.5, c: true, d: null, e: 'é' });
+  file.add({ a: [] });
+  await file.finish();
+  file.publish();
+  const list = (count: number) => `dd0000000${count}`;
+  const first = `${list(5)}${list(3)}01d20000012cd2ffffffffcb3fe0000000000000c3c0db00000002c3a9`;
+  expect(readFileSync(path).toString('hex')).toBe(`${list(2)}${first}${list(1)}${list(0)}`);
 });

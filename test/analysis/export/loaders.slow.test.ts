@@ -8,7 +8,7 @@ import { truthData } from '../../support/shared-data.ts';
 
 /** TRAINERS_PYTHON names a Python with trl, transformers, torch, pandas and pillow; the others checkouts. */
 const { TRAINERS_PYTHON: python = 'python3', VERL_SOURCE: verl = '', SLIME_SOURCE: slime = '' } = process.env;
-const { NEMO_RL_SOURCE: nemo = '', AXOLOTL_SOURCE: axolotl = '' } = process.env;
+const { NEMO_RL_SOURCE: nemo = '', AXOLOTL_SOURCE: axolotl = '', PRIME_RL_SOURCE: prime = '' } = process.env;
 const given = join(truthData, 'exports/tok');
 const has = (modules: string): boolean => spawnSync(python, ['-c', `import ${modules}`]).status === 0;
 const isThere = existsSync(given) && has('trl, transformers, torch, datasets, pandas');
@@ -151,3 +151,46 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
     );
   },
 );
+
+const primeWhy =
+  prime === '' || !has('msgspec') ? ' (skipped: needs PRIME_RL_SOURCE, and TRAINERS_PYTHON with msgspec)' : '';
+test.skipIf(primeWhy !== '')(`prime-rl decodes a batch with what was recorded${primeWhy}`, async () => {
+  const base = {
+    input: '<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n',
+    output: 'a<|im_end|>',
+    gts: '1',
+    step: 1,
+  };
+  const ids = { prompt_ids: [1, 200], response_ids: [3, 40000, 5], response_mask: [1, 0, 1], temperature: 0.5 };
+  const values = { rollout_log_probs: [-0.25, 0, -1e-7], advantages: [1.5, 0, -2], data_source: 'gsm8k' };
+  const whole = { ...base, ...ids, ...values, score: 1 };
+  const folder = directoryWith({
+    '1.jsonl': [whole, { ...whole, temperature: null }].map((one) => JSON.stringify(one)).join('\n'),
+  });
+  const args = [
+    'export',
+    join(folder, '1.jsonl'),
+    '--to',
+    'prime-rl-batch',
+    '--out',
+    join(folder, 'rank_0.bin'),
+    '--drop',
+  ];
+  const { stdout, code } = await rolloutViewer(args, { env: { XDG_STATE_HOME: folder } });
+  expect(code).toBe(0);
+  expect(stdout).toContain('left out: 1 (no_temperature)');
+  expect(jsonLines(await run('load_prime_rl.py', [prime, join(folder, 'rank_0.bin')]))).toMatchObject([
+    {
+      input_ids: [1, 200, 3, 40000, 5],
+      loss_mask: [false, false, true, false, true],
+      advantages: [0, 0, 1.5, 0, -2],
+      inference_logprobs: [0, 0, -0.25, 0, -1e-7],
+      position_ids: [0, 1, 2, 3, 4],
+      sequence_lengths: [5],
+      temperatures: [0.5, 0.5, 0.5, 0.5, 0.5],
+      env_names: ['gsm8k', 'gsm8k', 'gsm8k', 'gsm8k', 'gsm8k'],
+      seq_lens: [5],
+      rl_weights: null,
+    },
+  ]);
+});

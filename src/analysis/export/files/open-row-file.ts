@@ -9,6 +9,8 @@ export async function openRowFile(format: ExportFormat, path: string): Promise<R
       return new (await import('./json-file.ts')).JsonFile(path, format.file === 'json');
     case 'parquet':
       return new (await import('./parquet-file.ts')).ParquetFile(path, format.columns ?? []);
+    case 'bin':
+      return new (await import('./message-pack-file.ts')).MessagePackFile(path);
     case 'pt':
       return new (await import('./torch-file.ts')).TorchFile(path);
   }
