@@ -2,6 +2,7 @@ import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync, ty
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
 import { reasonOf } from '../text/problems.ts';
+import { shownPath } from '../text/shown-path.ts';
 import { isBinary, kindOf } from './containers/kind.ts';
 import { rolloutEntries } from './run-folders.ts';
 import { isInside } from './stranger-file.ts';
@@ -132,7 +133,7 @@ function statNamed(path: string): Stats {
   try {
     return statSync(path);
   } catch (error) {
-    throw new UsageError(`${path}: ${reasonOf(error)}`);
+    throw new UsageError(`${shownPath(path)}: ${reasonOf(error)}`);
   }
 }
 

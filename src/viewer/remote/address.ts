@@ -5,6 +5,7 @@ import { UsageError } from '../../core/dump/paths.ts';
 export type Address =
   | { kind: 'ssh'; name: string; host: string; port: string | null; path: string }
   | { kind: 'rclone'; name: string; path: string }
+  | { kind: 'store'; name: string; scheme: 's3' | 'gs'; bucket: string; path: string }
   | { kind: 'https'; name: string; path: string };
 
 /** An address followed by the end of a locator: `:57`, `:57.2#t4`. */
@@ -55,6 +56,11 @@ function addressOf(text: string): Address | null {
     return path.startsWith('/')
       ? { kind: 'rclone', name: `rclone:${remote}:`, path }
       : { kind: 'rclone', name: `rclone:${remote}:.`, path: `/${path.replace(/^(?:\.\/)+/, '')}` };
+  }
+  const store = /^(s3|gs):\/\/([A-Za-z0-9][A-Za-z0-9._-]*)(\/.*)?$/s.exec(text);
+  if (store !== null) {
+    const [, scheme, bucket, path = '/'] = store as unknown as [string, 's3' | 'gs', string, string | undefined];
+    return { kind: 'store', name: `${scheme}://${bucket}`, scheme, bucket, path };
   }
   const web = /^(https?:\/\/)([^/]+)(\/.*)$/is.exec(text);
   if (web !== null) {

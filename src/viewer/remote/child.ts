@@ -18,8 +18,9 @@ export async function* outputOf(
   args: readonly string[],
   { lost, refused }: ChildRules,
   signal: AbortSignal,
+  env?: NodeJS.ProcessEnv,
 ): AsyncGenerator<Buffer> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   const stop = () => child.kill('SIGTERM');
   signal.addEventListener('abort', stop);
   let said = '';
@@ -39,7 +40,12 @@ export async function* outputOf(
     const [status, killed] = ended;
     if (signal.aborted) throw new SourceError('ended', true);
     if (status === 0) return;
-    const last = said.trim().split('\n').at(-1) ?? '';
+    // What was wrong comes before what caused it.
+    const last =
+      said
+        .trim()
+        .split('\n')
+        .findLast((line) => !/^(?:\s|caused by:)/.test(line)) ?? '';
     const isLost = (killed !== null || lost.includes(status ?? -1)) && refused?.test(last) !== true;
     throw new SourceError(last === '' ? `${command} ended with status ${status ?? killed}` : last, isLost);
   } finally {
@@ -50,16 +56,6 @@ export async function* outputOf(
 
 /** No dump has a file list this long. */
 const MOST_OUTPUT = 64 << 20;
-
-/** @throws SourceError also for endless output */
-export async function wholeOutput(
-  command: string,
-  args: readonly string[],
-  rules: ChildRules,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  return whole(outputOf(command, args, rules, signal));
-}
 
 /** The chunks joined. @throws SourceError if they exceed the size of any file list */
 export async function whole(output: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -40,6 +40,7 @@ function sourceOf(address: Address): Machine {
     case 'ssh':
       return new SshSource(address);
     case 'rclone':
+    case 'store':
       return new RcloneSource(address);
     case 'https':
       return new WebSource(address);

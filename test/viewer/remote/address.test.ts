@@ -14,6 +14,8 @@ describe('another machine', () => {
     ['ssh://node7/~/x/3.jsonl:5.2', 'ssh', 'ssh://node7', '~/x/3.jsonl', ':5.2'],
     ['rclone:s3:bucket/run', 'rclone', 'rclone:s3:.', '/bucket/run', ''],
     ['rclone:nas:/bucket/run', 'rclone', 'rclone:nas:', '/bucket/run', ''],
+    ['s3://bucket/run/3.jsonl:57', 'store', 's3://bucket', '/run/3.jsonl', ':57'],
+    ['gs://my.bucket', 'store', 'gs://my.bucket', '/', ''],
     ['HTTPS://host/a/1.jsonl', 'https', 'https://host', '/a/1.jsonl', ''],
     ['https://host:8443/a/1.jsonl:3', 'https', 'https://host:8443', '/a/1.jsonl', ':3'],
   ])('%s', (text, kind, name, path, ending) => {
@@ -29,6 +31,8 @@ describe('another machine', () => {
     'ssh://-oProxyCommand=x/runs',
     'rollout_data',
     '/a:/b',
+    's3://',
+    's3://bucket,endpoint=evil:x/run',
   ])('%s is no other machine', (text) => {
     expect(remoteName(text)).toBeNull();
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../src/viewer/remote/address.ts';
-import { wholeOutput } from '../../../src/viewer/remote/child.ts';
+import { outputOf, whole } from '../../../src/viewer/remote/child.ts';
 import { type Machine, type RemoteFile, SourceError } from '../../../src/viewer/remote/machine.ts';
 import { Mirror, type MirrorOptions } from '../../../src/viewer/remote/mirror.ts';
 import { REFUSED } from '../../../src/viewer/remote/ssh.ts';
@@ -184,6 +184,6 @@ test.each([
   ['ssh: connect to host there port 22: Connection refused', true],
 ])('%s: asking again is of use: %s', async (says, isLost) => {
   const rules = { lost: [255], refused: REFUSED };
-  const asked = wholeOutput('sh', ['-c', `echo "${says}" >&2; exit 255`], rules, new AbortController().signal);
+  const asked = whole(outputOf('sh', ['-c', `echo "${says}" >&2; exit 255`], rules, new AbortController().signal));
   await expect(asked).rejects.toMatchObject({ message: says, isLost });
 });
