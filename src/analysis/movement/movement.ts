@@ -91,8 +91,10 @@ function noSignal(facts: MovementFacts): Float64Array {
   const values = new Float64Array(facts.length).fill(Number.NaN);
   for (const members of membersOf(facts.groups)) {
     const scored = members.filter((row) => Number.isFinite(scores[row]));
-    const isSame = scored.every((row) => scores[row] === scores[scored[0]!]);
-    if (scored.length > 1) for (const row of scored) values[row] = Number(isSame);
+    const [first, ...others] = scored;
+    if (first === undefined || others.length === 0) continue;
+    const isSame = others.every((row) => scores[row] === scores[first]);
+    for (const row of scored) values[row] = Number(isSame);
   }
   return values;
 }
@@ -126,9 +128,11 @@ function expectedDead(
   const size = groups.reduce((sum, { length }) => sum + length, 0) / Math.max(1, groups.length);
   return means.map((_, i) => {
     let [sum, count] = [0, 0];
-    for (let at = Math.max(0, i - SMOOTH); at <= Math.min(means.length - 1, i + SMOOTH); at++) {
-      sum += means[at]! * weights[at]!;
-      count += weights[at]!;
+    const from = Math.max(0, i - SMOOTH);
+    for (const [at, mean] of means.slice(from, i + SMOOTH + 1).entries()) {
+      const weight = weights[from + at] ?? 0;
+      sum += mean * weight;
+      count += weight;
     }
     const share = (sum / Math.max(1, count) - low) / (high - low);
     return EASE.reduce((all, ease) => all + alikeBy(share + ease, size), 0) / EASE.length;
@@ -195,6 +199,7 @@ export async function movements(facts: MovementFacts, rest: Rest = () => undefin
 async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
   const rows = someGroups(rowsOfTraining(facts), facts.groups);
   const { steps, at: timeline } = timelineOf(facts, rows);
+  const stepAt = (at: number): number => steps[at] ?? Number.NaN;
   const scores = facts.numbers('score');
   const strata = strataOf(scores, rows);
   const groups = membersByNumber(Int32Array.from(rows, (row) => facts.groups[row]!));
@@ -208,21 +213,13 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
     const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);
     const shifted = meansBy(adjusted, own, timeline, steps.length);
-    const told = steps.flatMap((_, i) => (counts[i]! > 0 ? [i] : []));
-    const series = told.map((i) => shifted.means[i]!);
-    const weights = told.map((i) => counts[i]!);
+    const told = [...counts.entries()].flatMap(([i, count]) => (count > 0 ? [i] : []));
+    const ofTold = (values: Float64Array) => told.map((i) => values[i] ?? Number.NaN);
+    const series = ofTold(shifted.means);
+    const weights = ofTold(counts);
     const jump =
       name === NO_SIGNAL
-        ? levelChange(
-            series,
-            weights,
-            expectedDead(
-              told.map((i) => scoreMeans[i]!),
-              weights,
-              groupRows,
-              scores,
-            ),
-          )
+        ? levelChange(series, weights, expectedDead(ofTold(scoreMeans), weights, groupRows, scores))
         : changePoint(series, weights);
     const { rho, p: withinP } = withinGroups(values, scores, groupRows);
     const jumpP = jump === null ? 1 : Math.min(1, jump.p * columns.length);
@@ -233,15 +230,10 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
     const course =
       at === null || (isJump ? !isShareName(name) || name === NO_SIGNAL : grown === null)
         ? null
-        : onsetOf(
-            told.map((i) => means[i]!),
-            weights,
-            isShareName(name),
-            grown?.at ?? at,
-          );
+        : onsetOf(ofTold(means), weights, isShareName(name), grown?.at ?? at);
     const [since, until] = course === null ? [at, at] : [course.since, course.until];
-    const place = since === null ? -1 : told[since]!;
-    const level = until === null ? -1 : told[until]!;
+    const place = since === null ? -1 : (told[since] ?? -1);
+    const level = until === null ? -1 : (told[until] ?? -1);
     const before = meanOver(values, own, (row) => timeline[row]! < place);
     const after = meanOver(values, own, (row) => timeline[row]! >= level);
     // That trouble became rarer is no alarm.
@@ -256,10 +248,10 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
       change:
         jump === null || at === null
           ? null
-          : { ...jump, jump: isJump ? jump.jump : after - before, at: place, step: steps[place]!, before, after },
+          : { ...jump, jump: isJump ? jump.jump : after - before, at: place, step: stepAt(place), before, after },
       isTrend: since !== until,
-      since: since === null ? null : steps[place]!,
-      until: until === null ? null : steps[level]!,
+      since: since === null ? null : stepAt(place),
+      until: until === null ? null : stepAt(level),
       p: grown === null ? jumpP : Math.min(jumpP, grown.p),
       isAlarm: (isJump || grown !== null) && isChange,
       alike: [],
@@ -281,14 +273,19 @@ const CLEAR_TREND = 0.6;
 /** Growth over the whole run, by the rank correlation of the means with time; null if there is none. */
 function trendOf(means: Float64Array, counts: Float64Array, told: readonly number[], columns: number) {
   if (told.length < STEPS_OF_TREND) return null;
-  const series = told.map((i) => means[i]!);
+  const series = told.map((i) => means[i] ?? Number.NaN);
   const rho = spearman(series, told);
   const p = Math.min(1, correlationTail(rho, told.length - 2) * columns);
   if (!(rho >= CLEAR_TREND) || p >= ALARM) return null;
   const quarter = Math.max(2, Math.floor(told.length / 4));
   const meanOfPlaces = (places: readonly number[]): number => {
-    const rollouts = places.reduce((sum, i) => sum + counts[i]!, 0);
-    return places.reduce((sum, i) => sum + means[i]! * counts[i]!, 0) / rollouts;
+    let [sum, rollouts] = [0, 0];
+    for (const i of places) {
+      const count = counts[i] ?? 0;
+      sum += (means[i] ?? Number.NaN) * count;
+      rollouts += count;
+    }
+    return sum / rollouts;
   };
   const before = meanOfPlaces(told.slice(0, quarter));
   const after = meanOfPlaces(told.slice(-quarter));
@@ -312,7 +309,7 @@ function joinedMovements(found: readonly (Movement & { series: Float64Array })[]
     const leader = movement.isAlarm
       ? leaders.find(
           (one) =>
-            Math.abs(pearsonOfKnown(one.series, series)) >
+            Math.abs(pearson(...knownPairs(one.series, series))) >
             (one.movement.isTrend === movement.isTrend ? ALIKE : ALIKE_OF_TWO_KINDS),
         )
       : undefined;
@@ -329,12 +326,16 @@ const ALIKE = 0.7;
 /** Any growth correlates with any jump to some degree. */
 const ALIKE_OF_TWO_KINDS = 0.92;
 
-function pearsonOfKnown(a: Float64Array, b: Float64Array): number {
-  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]) && !Number.isNaN(b[i]));
-  return pearson(
-    both.map((i) => a[i]!),
-    both.map((i) => b[i]!),
-  );
+/** Where both are known. */
+function knownPairs(a: Float64Array, b: Float64Array): [number[], number[]] {
+  const [left, right]: [number[], number[]] = [[], []];
+  for (const [i, x] of a.entries()) {
+    const y = b[i] ?? Number.NaN;
+    if (Number.isNaN(x) || Number.isNaN(y)) continue;
+    left.push(x);
+    right.push(y);
+  }
+  return [left, right];
 }
 
 function varies(values: Float64Array, rows: Uint32Array): boolean {
@@ -373,15 +374,16 @@ const FIFTHS = [0.2, 0.4, 0.6, 0.8];
 function lessStrata(values: Float64Array, rows: Uint32Array, strata: Int32Array): Float64Array {
   const sums = new Map<number, { sum: number; count: number }>();
   for (const row of rows) {
-    const known = sums.get(strata[row]!) ?? { sum: 0, count: 0 };
-    known.sum += values[row]!;
+    const stratum = strata[row] ?? -1;
+    const known = sums.get(stratum) ?? { sum: 0, count: 0 };
+    known.sum += values[row] ?? Number.NaN;
     known.count++;
-    sums.set(strata[row]!, known);
+    sums.set(stratum, known);
   }
   const adjusted = new Float64Array(values.length).fill(Number.NaN);
   for (const row of rows) {
-    const { sum, count } = sums.get(strata[row]!)!;
-    adjusted[row] = values[row]! - sum / count;
+    const { sum = Number.NaN, count = 0 } = sums.get(strata[row] ?? -1) ?? {};
+    adjusted[row] = (values[row] ?? Number.NaN) - sum / count;
   }
   return adjusted;
 }
@@ -395,18 +397,13 @@ function meansBy(values: Float64Array, rows: Uint32Array, at: Int32Array, length
     means[place]! += values[row]!;
     counts[place]!++;
   }
-  for (let i = 0; i < length; i++) means[i] = counts[i] === 0 ? Number.NaN : means[i]! / counts[i]!;
+  for (const [i, count] of counts.entries()) means[i] = count === 0 ? Number.NaN : (means[i] ?? Number.NaN) / count;
   return { means, counts };
 }
 
 function correlationOfMeans(a: Float64Array, b: Float64Array): number {
-  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]) && !Number.isNaN(b[i]));
-  return both.length < 3
-    ? Number.NaN
-    : spearman(
-        both.map((i) => a[i]!),
-        both.map((i) => b[i]!),
-      );
+  const [left, right] = knownPairs(a, b);
+  return left.length < 3 ? Number.NaN : spearman(left, right);
 }
 
 /** Ranks within each group, minus their mean, over all groups. */

@@ -51,6 +51,7 @@ describe('hits in all rollouts', () => {
     expect(lines()[0]).toContain('left: 32 hits in 8 rollouts');
     expect(lines()[3]).toMatch(/^› 1:1 t1 +user +0\.00 +1 /);
     screen.do({ type: 'scroll', by: 1, unit: 'line' }, { type: 'open' });
+    await screen.settled();
     expect([screen.selected, screen.state.page?.isAside, screen.state.search?.value]).toEqual([
       '1.jsonl:1',
       true,
