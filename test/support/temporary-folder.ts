@@ -4,7 +4,19 @@ import { join } from 'node:path';
 
 /** What the environment of whoever runs the tests may say to the program, and each test says for itself. */
 const SAID = [
-  ...['COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'COLORTERM', 'TMUX', 'EDITOR', 'VISUAL', 'PAGER'],
+  ...[
+    'COLUMNS',
+    'LINES',
+    'NO_COLOR',
+    'FORCE_COLOR',
+    'COLORTERM',
+    'COLORFGBG',
+    'ROLLOUT_VIEWER_THEME',
+    'TMUX',
+    'EDITOR',
+    'VISUAL',
+    'PAGER',
+  ],
   ...['SANDBOX_FUSION_ENDPOINT', 'ROLLOUT_VIEWER_KEYS', 'ROLLOUT_VIEWER_API_KEY', 'ROLLOUT_VIEWER_QUEUE_PASSWORD'],
 ];
 

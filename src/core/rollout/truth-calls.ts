@@ -39,7 +39,9 @@ export function truthCalls(rollout: Rollout): TruthCall[] | null {
   const wanted = wantedCalls(rollout.groundTruth);
   if (wanted === null) return null;
   const names = new Set(wanted.map(({ name }) => name));
-  const free = new Set(madeCalls(rollout).filter(({ name }) => names.has(name)));
+  const made = madeCalls(rollout).filter(({ name }) => names.has(name));
+  // A call that failed changed nothing, so that a later one was meant.
+  const free = new Set(made.sort((a, b) => Number(a.failed) - Number(b.failed)));
   // The same arguments first, so that an earlier call cannot take the place of a later one.
   const same = wanted.map(({ name, given }) => {
     const found = [...free].find((call) => call.name === name && differences(given, call.given).length === 0);
@@ -52,14 +54,15 @@ export function truthCalls(rollout: Rollout): TruthCall[] | null {
     const [nearest] = [...free]
       .filter((call) => call.name === name)
       .map((call) => ({ call, differs: differences(given, call.given) }))
-      .sort((a, b) => a.differs.length - b.differs.length);
+      .sort((a, b) => Number(a.call.failed) - Number(b.call.failed) || a.differs.length - b.differs.length);
     if (nearest === undefined) return { name, how: 'missing', turn: null, differs: [], failed: false };
     free.delete(nearest.call);
     return { name, how: 'other', turn: nearest.call.turn, differs: nearest.differs, failed: nearest.call.failed };
   });
-  const extra = [...free].map(
-    ({ name, turn, failed }): TruthCall => ({ name, how: 'extra', turn, differs: [], failed }),
-  );
+  const extra = made
+    .filter((call) => free.has(call))
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ name, turn, failed }): TruthCall => ({ name, how: 'extra', turn, differs: [], failed }));
   return [...listed, ...extra];
 }
 

@@ -18,7 +18,7 @@ export function manualPage(version: string, description: string, commands: reado
     '.SH FILES',
     '$XDG_CONFIG_HOME/rollout-viewer/config.yaml holds keys and settings. $XDG_STATE_HOME/rollout-viewer/ holds results, branches and labels, a folder a dump.',
     '.SH ENVIRONMENT',
-    'NO_COLOR, EDITOR, PAGER, SANDBOX_FUSION_ENDPOINT, ROLLOUT_VIEWER_KEYS, ROLLOUT_VIEWER_API_KEY.',
+    'NO_COLOR, EDITOR, PAGER, SANDBOX_FUSION_ENDPOINT, ROLLOUT_VIEWER_THEME, ROLLOUT_VIEWER_KEYS, ROLLOUT_VIEWER_API_KEY.',
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -6,6 +6,7 @@ import { dumpOfStream } from '../../core/dump/stream-file.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { chosenPreset, loadConfig } from '../config/config-file.ts';
+import { themeProblem } from '../present/theme.ts';
 import { Keymap } from '../tui/keys/keymap.ts';
 import { ownKeys } from '../tui/keys/own-keys.ts';
 import type { ReplaySettings } from '../tui/runner/settings.ts';
@@ -100,7 +101,11 @@ async function keymapOf(
   const config = await loadConfig();
   const { preset, problem } = chosenPreset(flag, process.env, config);
   const own = ownKeys(preset, config);
-  const problems = [...(problem === null ? [] : [problem]), ...config.problems, ...own.problems];
+  const problems = [
+    ...[problem, themeProblem(process.env)].filter((one) => one !== null),
+    ...config.problems,
+    ...own.problems,
+  ];
   return { keymap: new Keymap(own.keys), problems, journal: config.journal };
 }
 

@@ -137,11 +137,62 @@ export function dimmed(theme: Theme): Theme {
   return Object.fromEntries(Object.entries(theme).map(([style, codes]) => [style, light(codes)])) as Theme;
 }
 
-/** NO_COLOR (set and not empty) overrides everything else in the environment; TERM=dumb has no colours. */
+/** On white, where yellow and the light tones of green and cyan fade. */
+const ON_LIGHT: Partial<Theme> = { warning: '35', unlikely: '4;35', lowest: '35', low: '35' };
+const ON_LIGHT_OF_256: Partial<Theme> = {
+  accent: '38;5;25',
+  trained: '38;5;25',
+  warning: '38;5;130',
+  unlikely: '4;38;5;130',
+  string: '38;5;22',
+  number: '38;5;90',
+  key: '38;5;19',
+};
+
+/** Nothing is faint, and what matters is bold or reversed. */
+const CONTRAST: Partial<Theme> = {
+  accent: '1;7',
+  quiet: '',
+  trained: '1;36',
+  error: '1;31',
+  warning: '1;4',
+  match: '7',
+  current: '1;4;7',
+  string: '',
+  number: '',
+  low: '',
+  high: '',
+  lowest: '4',
+  highest: '1',
+};
+
+/** The names of themes; auto: light where the terminal says so, else for any background. */
+const THEMES = ['auto', 'dark', 'light', 'contrast'] as const;
+
+/** Why a wanted theme cannot be had; null if it can, or none is wanted. */
+export function themeProblem({ ROLLOUT_VIEWER_THEME: wanted }: Record<string, string | undefined>): string | null {
+  if (!wanted || THEMES.some((name) => name === wanted)) return null;
+  return `ROLLOUT_VIEWER_THEME=${wanted}: there is no theme of this name; there are ${THEMES.join(', ')}`;
+}
+
+/** COLORFGBG is `foreground;background` in the terminal's sixteen colours; 7 and 9 to 15 are light. */
+function isLight({ COLORFGBG: colours }: Record<string, string | undefined>): boolean {
+  const background = /^\d+;(?:default;)?(\d+)$/.exec(colours ?? '')?.[1];
+  return background !== undefined && (background === '7' || (Number(background) >= 9 && Number(background) <= 15));
+}
+
+/**
+ * NO_COLOR (set and not empty) overrides everything else in the environment; TERM=dumb has no colours. ROLLOUT_VIEWER_THEME
+ * names a theme; COLORFGBG tells a light background from a dark one.
+ */
 export function themeFor(env: Record<string, string | undefined>): Theme {
   if (env.NO_COLOR || env.TERM === 'dumb') return MONO;
   const has256 = /256col|direct/.test(env.TERM ?? '') || /truecolor|24bit/.test(env.COLORTERM ?? '');
-  return has256 ? { ...COLOURS, ...SCALES_OF_256 } : COLOURS;
+  const theme = has256 ? { ...COLOURS, ...SCALES_OF_256 } : COLOURS;
+  const wanted = THEMES.find((name) => name === env.ROLLOUT_VIEWER_THEME) ?? 'auto';
+  if (wanted === 'contrast') return { ...theme, ...CONTRAST };
+  if (wanted === 'dark' || (wanted === 'auto' && !isLight(env))) return theme;
+  return { ...theme, ...ON_LIGHT, ...(has256 ? { ...SCALES_OF_256, ...ON_LIGHT_OF_256 } : {}) };
 }
 
 /** The text in its style, reset after it. */

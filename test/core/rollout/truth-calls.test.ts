@@ -49,6 +49,18 @@ test('the same arguments are matched first, so that a wrong call takes no place 
   ]);
 });
 
+test('a call that failed is what was meant only if no other is', () => {
+  const gts = truth(['book', { bags: 0 }]);
+  const failed = call('book', { bags: 0 }, 'Error: no seats');
+  expect(compared(gts, failed, call('book', { bags: 0 }))).toEqual([
+    ['book', 'made', false, []],
+    ['book', 'extra', true, []],
+  ]);
+  expect(
+    compared(gts, call('book', { bags: 1 }, 'Error: no seats'), call('book', { bags: 1, to: 'SEA' }))?.[0],
+  ).toEqual(['book', 'other', false, ['bags', 'to']]);
+});
+
 test.each([
   ['42'],
   [[]],
