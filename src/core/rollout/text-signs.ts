@@ -22,7 +22,7 @@ const MANY_WORDS = 100;
 /** Signs in the text that the model wrote. */
 export function checkText(rollout: UncheckedRollout, scan: TextScan, notice: NoticeText): void {
   const { turns, responseTurn } = rollout;
-  if (scan.repetition >= MUCH_REPEATED && scan.words >= MANY_WORDS)
+  if (scan.repetition >= MUCH_REPEATED && scan.words >= MANY_WORDS && !isGridForGrid(rollout))
     notice('repetition', null, `${Math.round(scan.repetition * 100)} % of the model's text was said before in it`);
   checkScripts(rollout, scan, notice);
   for (let i = responseTurn; i < turns.length; i++) {
@@ -36,6 +36,17 @@ export function checkText(rollout: UncheckedRollout, scan: TextScan, notice: Not
   }
   checkAnswer(rollout, notice);
 }
+
+/** A puzzle of digits is answered by digits: rows of a grid are alike. */
+function isGridForGrid({ turns, responseTurn }: UncheckedRollout): boolean {
+  const asked = turns.slice(0, responseTurn).filter(({ role }) => role === 'user');
+  return isOfDigits(asked) && isOfDigits(turns.slice(responseTurn).filter(isModels));
+}
+
+const isOfDigits = (turns: readonly Turn[]): boolean => {
+  const count = (kind: RegExp): number => turns.reduce((sum, { text }) => sum + (text.match(kind)?.length ?? 0), 0);
+  return count(/\d/g) > count(/\p{L}/gu);
+};
 
 /** More letters than a name, a quote or a symbol needs. */
 const FOREIGN_LETTERS = 4;
