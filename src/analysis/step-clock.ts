@@ -26,10 +26,12 @@ const TAIL = 0.05;
 
 /** null if a rollout has no start: then they share no clock. */
 export function stepClock(rows: readonly ClockRow[]): StepClock | null {
-  if (rows.length === 0 || rows.some(({ start }) => start === null)) return null;
-  const byEnd = rows.map((row) => ({ row, end: row.start! + row.wall })).sort((a, b) => a.end - b.end);
-  const first = rows.reduce((least, { start }) => Math.min(least, start!), Number.POSITIVE_INFINITY);
-  const last = byEnd.at(-1)!;
+  const byEnd = rows
+    .flatMap((row) => (row.start === null ? [] : [{ row, start: row.start, end: row.start + row.wall }]))
+    .sort((a, b) => a.end - b.end);
+  const last = byEnd.at(-1);
+  if (last === undefined || byEnd.length < rows.length) return null;
+  const first = byEnd.reduce((least, { start }) => Math.min(least, start), Number.POSITIVE_INFINITY);
   const seconds = last.end - first;
   const tail = Math.max(1, Math.floor(rows.length * TAIL));
   const others = byEnd.at(-1 - tail)?.end ?? first;

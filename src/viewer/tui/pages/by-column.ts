@@ -5,10 +5,10 @@ export function byColumn<Row>(
   descending: boolean,
 ): Row[] {
   const keyed = rows.map((row) => ({ row, value: valueIn(row) }));
-  const isNone = (value: number | string | null) => value === null || Number.isNaN(value);
-  keyed.sort((a, b) => {
-    if (isNone(a.value) || isNone(b.value)) return Number(isNone(a.value)) - Number(isNone(b.value));
-    const order = a.value! < b.value! ? -1 : a.value! > b.value! ? 1 : 0;
+  const isNone = (value: number | string | null): value is null => value === null || Number.isNaN(value);
+  keyed.sort(({ value: a }, { value: b }) => {
+    if (isNone(a) || isNone(b)) return Number(isNone(a)) - Number(isNone(b));
+    const order = a < b ? -1 : a > b ? 1 : 0;
     return descending ? -order : order;
   });
   return keyed.map(({ row }) => row);

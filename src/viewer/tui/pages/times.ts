@@ -27,9 +27,9 @@ export function timesPage(
     ...new Set(all.flatMap((span) => (span.turn !== null && (span === one || meets(span, one)) ? [span.turn] : []))),
   ];
   const openOf = (span: TimeSpan): Action | null => {
-    const turns = within === undefined ? turnsIn(span) : [span.turn];
-    if (turns.length === 0) return null;
-    if (turns.length === 1) return { type: 'page-read', place, turn: turns[0]! };
+    const [first, ...others] = within === undefined ? turnsIn(span) : [span.turn];
+    if (first === undefined) return null;
+    if (others.length === 0) return { type: 'page-read', place, turn: first };
     const { start, end } = span;
     return { type: 'page-open', subject: { kind: 'times', place, within: { start, end } } };
   };
@@ -109,7 +109,7 @@ export function stepTimesPage(
   }
   const clock = stepClock(rows);
   const whole = clock?.seconds ?? rows.reduce((longest, { wall }) => Math.max(longest, wall), 0);
-  const startOf = ({ start }: ClockRow): number => (clock === null ? 0 : start! - clock.first);
+  const startOf = ({ start }: ClockRow): number => (clock === null || start === null ? 0 : start - clock.first);
   const bar = Math.max(BAR, width - FIXED);
   const valueIn = (row: ClockRow, column: number): number | null => {
     const { queue, model, tool, score } = row.by;
@@ -170,13 +170,13 @@ const FIXED = 48;
 
 function clockRow(facts: Facts | undefined, record: number): ClockRow | null {
   const wall = facts?.value('time.wall');
-  if (typeof wall !== 'number') return null;
+  if (facts === undefined || typeof wall !== 'number') return null;
   const by: ClockRow['by'] = {};
   for (const kind of KINDS) {
-    const seconds = facts!.value(`time.${kind}`);
+    const seconds = facts.value(`time.${kind}`);
     if (typeof seconds === 'number') by[kind] = seconds;
   }
-  const start = facts!.value('time.start');
+  const start = facts.value('time.start');
   return { record, start: typeof start === 'number' ? start : null, wall, by };
 }
 
