@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../core/files/places.ts';
 import { sizeText } from '../../core/text/quantities.ts';
 import type { DoctorCheck } from '../../sandbox/server/checks.ts';
-import { loadConfig } from '../config/config-file.ts';
+import { keymapOf } from './keymap-of.ts';
 
 const OLDEST = [20, 19] as const;
 const FEWEST_FILES = 1024;
@@ -101,9 +101,9 @@ export const HERE: readonly DoctorCheck[] = [
   {
     name: 'settings',
     needed: false,
-    remedy: 'each line names its place; `README.md` has what can be set',
+    remedy: 'each line names its place; `rollout-viewer help keys` and `help formats` have what can be set',
     async prove() {
-      const { problems } = await loadConfig();
+      const { problems } = await keymapOf(undefined);
       if (problems.length > 0) throw new Error(problems.join('; '));
       return 'no mistake';
     },

@@ -5,13 +5,10 @@ import { Dump } from '../../core/dump/dump.ts';
 import { dumpOfStream } from '../../core/dump/stream-file.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
-import { chosenPreset, loadConfig } from '../config/config-file.ts';
-import { themeProblem } from '../present/theme.ts';
-import { Keymap } from '../tui/keys/keymap.ts';
-import { ownKeys } from '../tui/keys/own-keys.ts';
 import type { ReplaySettings } from '../tui/runner/settings.ts';
 import { openScreen } from '../tui/shell/program.ts';
 import { dumpOptions, readingWords } from './dump-options.ts';
+import { keymapOf } from './keymap-of.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { raterOf } from './rater.ts';
@@ -92,21 +89,6 @@ function listOptions({ filter, sort }: ViewFlags) {
     filter: query === null ? null : { text: query.text.trim(), isInverted: false },
     sort: order === null ? null : { key: order.key, descending: order.descending },
   };
-}
-
-/** The keys of the chosen preset with the user's own, and the problems of the latter. */
-async function keymapOf(
-  flag: string | undefined,
-): Promise<{ keymap: Keymap; problems: readonly string[]; journal: string | null }> {
-  const config = await loadConfig();
-  const { preset, problem } = chosenPreset(flag, process.env, config);
-  const own = ownKeys(preset, config);
-  const problems = [
-    ...[problem, themeProblem(process.env)].filter((one) => one !== null),
-    ...config.problems,
-    ...own.problems,
-  ];
-  return { keymap: new Keymap(own.keys), problems, journal: config.journal };
 }
 
 /** @throws UsageError as replayStart does */

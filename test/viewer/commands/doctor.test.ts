@@ -3,7 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sandboxChecks } from '../../../src/sandbox/server/checks.ts';
+import { HERE } from '../../../src/viewer/commands/doctor-checks.ts';
 import { askMcp, askRedis, NEIGHBOURS } from '../../../src/viewer/commands/doctor-neighbours.ts';
+import { kill, start, until } from '../../cluster/processes.ts';
 import { bin, directoryWith } from '../../program.ts';
 
 describe('doctor', () => {
@@ -49,7 +51,6 @@ describe('doctor', () => {
 });
 
 test('terminal, limits, caches and settings are looked at, each with what to do', async () => {
-  const { HERE } = await import('../../../src/viewer/commands/doctor-checks.ts');
   expect(HERE.map(({ name }) => name)).toEqual([
     'Node.js',
     'terminal',
@@ -73,6 +74,23 @@ test('terminal, limits, caches and settings are looked at, each with what to do'
   expect(await said('colours')).toContain('NO_COLOR');
   if (before === undefined) delete process.env.NO_COLOR;
   else process.env.NO_COLOR = before;
+});
+
+test('a key of no command is a mistake in the settings', async () => {
+  const folder = directoryWith({ 'rollout-viewer/config.yaml': 'keys:\n  turn.nxt: [l]\n' });
+  const doctor = start(['doctor', '--json'], { env: { XDG_CONFIG_HOME: folder } });
+  const settings = () =>
+    doctor
+      .wrote()
+      .split('\n')
+      .slice(0, -1)
+      .find((line) => line.includes('"settings"'));
+  await until(() => settings() !== undefined || doctor.child.exitCode !== null);
+  await kill(doctor);
+  expect(JSON.parse(settings() ?? '{}')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/config\.yaml:2: no command is called turn\.nxt/),
+  });
 });
 
 /** An executable of this name that runs this script in sh. */
