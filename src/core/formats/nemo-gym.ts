@@ -80,7 +80,11 @@ export const nemoGym: Format = {
           ...(model ? { model } : {}),
           ...(error ? { error } : {}),
           // Whoever counts the file's items counts the calls of these more than once.
-          ...(repeated === 0 ? {} : { repeated_histories: repeated }),
+          ...(repeated === 0
+            ? {}
+            : {
+                repeated_histories: `${repeated} of ${repeated + (nested?.length ?? 0)} lists, each continued by the next`,
+              }),
           ...(incomplete === null ? {} : { finish_reason: incomplete }),
         },
       },

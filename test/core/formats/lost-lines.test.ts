@@ -197,6 +197,6 @@ describe('lines and lists of histories', () => {
       '1 assistant',
     ]);
     expect([rollout!.responseTurn, rollout!.contexts?.length]).toEqual([1, 2]);
-    expect(rollout!.extras.repeated_histories).toBe(1);
+    expect(rollout!.extras.repeated_histories).toBe('1 of 3 lists, each continued by the next');
   });
 });

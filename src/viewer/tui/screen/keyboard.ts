@@ -8,6 +8,9 @@ const SEQUENCE_MS = 300;
 /** A paste arrives in many pieces. */
 const PASTE_MS = 1000;
 
+const isClosedTerminal = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'EBADF');
+
 export interface KeySource {
   setRawMode(raw: boolean): unknown;
   on(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
@@ -41,7 +44,12 @@ export class Keyboard {
   stop(): void {
     this.#input.off('data', this.#receive);
     this.#input.pause();
-    this.#input.setRawMode(false);
+    try {
+      this.#input.setRawMode(false);
+    } catch (error) {
+      // The window was closed: a terminal that is gone has no mode to restore.
+      if (!isClosedTerminal(error)) throw error;
+    }
   }
 
   /** Bytes are waiting for the rest of their sequence. */
