@@ -2,6 +2,7 @@ import { LONG_RECORD } from '../../core/dump/long-record.ts';
 import { ErrorTable } from '../errors/error-table.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { Movement } from '../movement/movement.ts';
+import { WORDLESS } from '../movement/said.ts';
 
 /** Rollouts that are read to find the name of the tool. */
 const READ = 40;
@@ -10,7 +11,9 @@ const READ = 40;
 export function failingTool(facts: Pick<FactRows, 'numbers' | 'place'>, own: readonly Movement[]): string | null {
   const errors = facts.numbers('tool_errors');
   const rows = [...new Set(own.flatMap(({ said, examples }) => [...examples.after, ...(said?.rows ?? [])]))];
-  const failed = rows.filter((row) => (errors[row] ?? 0) > 0);
+  // Results that are no errors are matched to their tool by the new words in them, whatever else failed beside them.
+  const areErrors = own.some(({ said }) => said === undefined);
+  const failed = areErrors ? rows.filter((row) => (errors[row] ?? 0) > 0) : [];
   const table = new ErrorTable<null>();
   const said = own.find((movement) => movement.said?.by === 'tools')?.said;
   const counts = new Map<string, number>();
@@ -19,13 +22,12 @@ export function failingTool(facts: Pick<FactRows, 'numbers' | 'place'>, own: rea
     if (file.index.length(record) > LONG_RECORD) continue;
     const { rollout } = file.read(record);
     if (rollout === null) continue;
-    table.add(rollout, null, () => null);
-    // A result that is not an error is matched to its tool by the new words in it.
-    if (failed.length === 0 && said !== undefined)
+    if (failed.length > 0) table.add(rollout, null, () => null);
+    else if (said !== undefined)
       for (const { toolCalls } of rollout.turns)
         for (const { name, resultTurn } of toolCalls) {
           const text = resultTurn === null ? '' : (rollout.turns[resultTurn]?.text ?? '');
-          if (name !== null && text.toLowerCase().includes(said.phrase.split(' ')[0] ?? ''))
+          if (name !== null && resultTurn !== null && saysIt(text, said.phrase))
             counts.set(name, (counts.get(name) ?? 0) + 1);
         }
   }
@@ -34,3 +36,6 @@ export function failingTool(facts: Pick<FactRows, 'numbers' | 'place'>, own: rea
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
   return most !== undefined && most[0] !== '?' && most[1] > all / 2 ? most[0] : null;
 }
+
+const saysIt = (text: string, phrase: string): boolean =>
+  phrase === WORDLESS ? !/[\p{L}\p{N}]/u.test(text) : text.toLowerCase().includes(phrase.split(' ')[0] ?? '');

@@ -3,6 +3,7 @@ import { truncate } from '../../core/text/fit.ts';
 import { formatCount, formatPercent } from '../../core/text/numbers.ts';
 import { meanText } from '../../core/text/quantities.ts';
 import { isShareName, type Movement, NO_SIGNAL } from '../movement/movement.ts';
+import { WORDLESS } from '../movement/said.ts';
 import type { Family } from './family.ts';
 
 type Shift = readonly [before: number, after: number];
@@ -103,9 +104,6 @@ function toolsText(own: readonly Movement[], shareOf: Wording['shareOf'], tool: 
   const verb = shift[1] < shift[0] ? 'fails less' : shift[0] < 0.02 ? 'began to fail' : 'fails more';
   return `${name} ${tool === null && verb.startsWith('fails') ? verb.replace('fails', 'fail') : verb}${says} (errors: ${shiftText(lead, shift)})`;
 }
-
-/** The placeholder among phrases for results without words. */
-const WORDLESS = 'result_without_words';
 
 /** How rollouts with a new phrase of the model score; nothing if unknown. */
 export function liftText({ said }: Movement): string[] {

@@ -8,7 +8,7 @@ import type { SaidText } from './phrases.ts';
  * The placeholder phrase for a result that is empty, `[]` or the like, so that a tool that returns only such results
  * has a phrase too.
  */
-const WORDLESS = 'result_without_words';
+export const WORDLESS = 'result_without_words';
 
 /**
  * The texts of the model and its tools in a rollout; null if it cannot be read, or is so long that processing it would

@@ -54,7 +54,7 @@ function looks(cell: Cell): string {
  */
 function picture(app: App, columns: number): string {
   const screen = app.lines();
-  const checks = screen.findIndex((line) => /│ {2}healthy {2}/.test(line));
+  const checks = screen.findIndex((line) => /│ {2}passed {2}/.test(line));
   const lines = screen.map((line, y) =>
     checks !== -1 && y >= checks && y < screen.length - 1 ? line.slice(0, line.indexOf('│') + 1) : line,
   );

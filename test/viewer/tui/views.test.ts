@@ -146,8 +146,8 @@ describe('a question about a call', () => {
   });
 
   test('knows what is done of the list', () => {
-    expect(lines({ known: 7 })[1]).toContain('f list 7 of 5,120 done  F anew');
-    expect(lines({ known: 5120 })[1]).not.toContain('anew');
+    expect(lines({ known: 7 })[1]).toContain('f list 7 of 5,120 done  F again');
+    expect(lines({ known: 5120 })[1]).not.toContain('F again');
   });
 
   test('on a server many calls are asked for once more', () => {

@@ -114,10 +114,10 @@ function verdictRows(rollout: Rollout): TableRow[] {
     return `${LACKS[need]}: ${checks.map(checkWord).join(', ')}`;
   });
   return [
-    { name: 'healthy', value: healthy.map(checkWord).join(', '), from: plural(healthy.length, 'check') },
+    { name: 'passed', value: healthy.map(checkWord).join(', '), from: plural(healthy.length, 'check') },
     ...(lacking.length === 0
       ? []
-      : [{ name: 'unobserved', value: lacking.join('; '), from: plural(unobserved.length, 'check') }]),
+      : [{ name: 'skipped', value: lacking.join('; '), from: plural(unobserved.length, 'check') }]),
   ];
 }
 

@@ -55,7 +55,7 @@ function rowText({ buffer }: EditorState, { line, start, end }: EditorRow, theme
 /** Its keys, or its message, at the foot of the screen. */
 export function editorFooter({ problem, isLeaving }: EditorState): Piece[] {
   if (problem !== null) return [['error', ` ${problem}`]];
-  if (isLeaving) return [['warning', ' Esc once more throws the changes away; ^s takes them']];
+  if (isLeaving) return [['warning', ' Esc once more throws the changes away; ^s applies them']];
   return KEYS.flatMap(([key, word]): Piece[] => [
     ['accent', ` ${key}`],
     ['quiet', ` ${word} `],
@@ -63,7 +63,7 @@ export function editorFooter({ problem, isLeaving }: EditorState): Piece[] {
 }
 
 const KEYS = [
-  ['^s', 'take it'],
+  ['^s', 'apply'],
   ['Esc', 'leave'],
   ['^_', 'undo'],
   ['^y', 'redo'],

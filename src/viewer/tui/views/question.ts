@@ -38,7 +38,7 @@ function callLines(question: CallQuestion, width: number): QuestionLines {
     ...(canRun ? [['i', 'ask'] as const] : []),
     ['a', calls === 1 ? 'all' : `all ${calls}`],
     ['f', `${marked !== null ? 'marked' : 'list'} ${list}`],
-    ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
+    ...(isKnown && known < rollouts ? [['F', 'again'] as const] : []),
     ['k', `×${repeat}`],
     ...(calls > 1 && where?.stateful !== true ? [['s', session ? 'alone' : 'session'] as const] : []),
     ...(calls > 1 ? [['Tab', 'next'] as const] : []),
