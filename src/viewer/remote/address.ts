@@ -43,6 +43,18 @@ function refusePassword(text: string): void {
   );
 }
 
+/** An address of a store that is not opened is no path that is missing. */
+function refuseScheme(text: string): void {
+  const [, scheme, rest] = /^(hf|hdfs|s3[an]?|gs|az|abfss?|wasbs?|oss):\/\/(.+)$/is.exec(text) ?? [];
+  if (scheme === undefined || rest === undefined || existsSync(text)) return;
+  const [, set, file] = /^datasets\/([^/]+\/[^/]+)\/(.+)$/.exec(rest) ?? [];
+  const instead =
+    scheme.toLowerCase() === 'hf' && set !== undefined && file !== undefined
+      ? `one file of it is https://huggingface.co/datasets/${set}/resolve/main/${file}`
+      : 'rclone:NAME:PATH opens what rclone reaches under a name of its settings';
+  throw new UsageError(`${text}: such an address is not opened; ${instead}`);
+}
+
 function addressOf(text: string): Address | null {
   const url = /^ssh:\/\/([^/]+?)(?::(\d+))?(\/.*)$/s.exec(text);
   if (url !== null && HOST.test(url[1] ?? '')) {
@@ -67,6 +79,7 @@ function addressOf(text: string): Address | null {
     const [, scheme, host, path] = web as unknown as [string, string, string, string];
     return { kind: 'https', name: scheme.toLowerCase() + host, path };
   }
+  refuseScheme(text);
   const short = /^([^/:]+):([/~].*)$/s.exec(text);
   // scp's form: relative to the remote home.
   const home = /^([^/:.][^/:]*):([^/~:]+\/.*)$/s.exec(text);

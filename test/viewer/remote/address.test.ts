@@ -32,9 +32,16 @@ describe('another machine', () => {
     'rollout_data',
     '/a:/b',
     's3://',
-    's3://bucket,endpoint=evil:x/run',
   ])('%s is no other machine', (text) => {
     expect(remoteName(text)).toBeNull();
+  });
+
+  test.each([
+    ['hf://datasets/a/b/x.jsonl', 'https://huggingface.co/datasets/a/b/resolve/main/x.jsonl'],
+    ['hdfs://name/run', 'rclone:NAME:PATH'],
+    ['s3://bucket,endpoint=evil:x/run', 'rclone:NAME:PATH'],
+  ])('%s is refused, with what opens it', (text, instead) => {
+    expect(() => remoteName(text)).toThrow(instead);
   });
 
   test('a local file of that name comes first', () => {
