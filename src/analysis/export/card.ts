@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Printable } from '../../core/json/print.ts';
+import { formatPercent, plural } from '../../core/text/numbers.ts';
 import type { ExportConversation } from './conversation.ts';
 import { type ExportLimit, LIMITS } from './limits.ts';
 
@@ -96,26 +97,62 @@ export class ExportTally {
 
 /** The same card for people. */
 export function cardMarkdown(card: { [key: string]: Printable }): string {
-  const line = ([key, value]: [string, Printable]): string => `| ${key} | ${cell(value)} |`;
-  const [command] = [card.command].map((text) => (typeof text === 'string' ? text : ''));
-  const rows = Object.entries(card).filter(([key]) => key !== 'command' && key !== 'sources');
-  const sources = Array.isArray(card.sources) ? card.sources : [];
+  const tokens = Object.fromEntries(entries(card.tokens));
+  const rows = plural(Number(card.rows), 'row');
   return [
     '# How this file was made',
     '```',
-    command,
+    typeof card.command === 'string' ? card.command : '',
     '```',
+    `In \`${cell(card.directory)}\`, with rollout-viewer ${cell(card.version)}. The same command writes the same bytes as long as its sources stay as they are.`,
     '',
-    '| | |',
-    '|---|---|',
-    ...rows.map(line),
+    `- ${rows} for \`${cell(card.format)}\`, ${plural(Number(card.prompts), 'prompt')}, ${plural(Number(card.chars), 'character')}`,
+    ...(card.set == null ? [] : [`- from the set ${cell(card.set)}`]),
+    ...(card.filter == null ? [] : [`- chosen by the filter \`${cell(card.filter)}\``]),
+    ...(card.split == null ? [] : [`- split ${cell(card.split)}, seed ${cell(card.seed)}; no prompt is in two parts`]),
+    ...(card.tokens === null
+      ? ['- no token ids were recorded']
+      : [
+          `- recorded tokens of ${plural(Number(tokens.rollouts), 'rollout')}: ${tokens.min} to ${tokens.max}, median ${tokens.median}, 95 % of them up to ${tokens.p95}`,
+          ...(tokens.trained_share == null
+            ? []
+            : [`- ${formatPercent(Number(tokens.trained_share))} of the tokens of the responses are trained`]),
+        ]),
+    card.compared == null
+      ? '- without a tokenizer: the tokens that the loader makes were not compared'
+      : `- compared with the tokens that the loader makes: ${entries(card.compared).map(words).join(', ')}`,
+    ...(Number(card.inferred_masks) > 0 ? [`- masks inferred from roles: ${card.inferred_masks}`] : []),
+    ...(Number(card.edits) > 0
+      ? [`- edited by a person: ${card.edits}, of them not verified: ${card.unverified_edits}`]
+      : []),
     '',
-    '| source | |',
-    '|---|---|',
-    ...sources.map((source) => `| ${cell(source)} | |`),
-    '',
+    ...table(['left out because of', 'rollouts'], entries(card.dropped)),
+    ...table(
+      ['accepted in spite of', 'rollouts'],
+      entries(card.accepted).map(([name, one]) => [name, Object.fromEntries(entries(one)).rollouts]),
+    ),
+    ...table(
+      ['part', 'rows', 'prompts'],
+      entries(card.parts).map(([name, part]) => [name, ...entries(part).map(([, count]) => count)]),
+    ),
+    ...table(['licence', 'rollouts'], entries(card.licenses)),
+    ...table(
+      ['source', 'rollouts', 'hash'],
+      entries(card.sources).map(([, source]) => entries(source).map(([, value]) => value)),
+    ),
   ].join('\n');
 }
 
+const entries = (value: Printable): [string, Printable][] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+const words = ([key, value]: [string, Printable]): string => `${key.replaceAll('_', ' ')} ${cell(value)}`;
+
+/** Nothing for a table without rows. */
+const table = (titles: readonly string[], rows: readonly (readonly Printable[])[]): string[] =>
+  rows.length === 0
+    ? []
+    : [titles, titles.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).concat('');
+
 const cell = (value: Printable): string =>
-  (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replace(/[|\n\r]/g, ' ');
+  (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replace(/[|\n\r`]/g, ' ');

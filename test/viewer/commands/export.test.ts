@@ -64,6 +64,10 @@ describe('export', () => {
       dropped: { cut: 1 },
       tokens: { rollouts: 5, trained_share: 1 },
     });
+    const card = readFileSync(path('a.jsonl.card.md'), 'utf8');
+    expect(card).toContain('rollout-viewer export 1.jsonl --to trl --out a.jsonl --drop');
+    expect(card).toContain('- 5 rows for `trl`, 2 prompts');
+    expect(card).toContain('| cut | 1 |');
   });
 
   test('never replaces a file unasked, and writes the same bytes for the same command', async () => {
