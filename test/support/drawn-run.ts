@@ -212,7 +212,7 @@ export function drawnRun(seed: number, wanted: readonly Trouble[]): DrawnRun {
       case 'growing hack':
         return new RegExp(`began to say .*(?:${hack(draw).sign})`, 'i');
       case 'dead tool':
-        return new RegExp(`(?:${dead.tool}|tools?) .*(?:fail|began to say)`);
+        return new RegExp(`(?:tool ${dead.tool}|^(?:results of )?tools) .*(?:fail|began to (?:say|be empty))`);
       case 'slow tool':
         return new RegExp(`${timeKey}.* rose`);
       case 'sudden loops':
