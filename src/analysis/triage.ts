@@ -174,9 +174,10 @@ function groupQueues(table: readonly GroupRow[], scores: Float64Array, next: () 
     [...rows].filter((row) => scores[row] === score).slice(0, 1);
   const wide = table.filter(({ signal }) => signal === 'yes' || signal === 'outlier');
   const gap = ({ best, worst }: GroupRow): number => (best ?? 0) - (worst ?? 0);
-  const order = new Map(table.map((group) => [group, next()]));
-  const byGap = [...wide].sort((a, b) => gap(b) - gap(a) || order.get(a)! - order.get(b)!);
-  const dead = table.filter(({ signal }) => signal === 'none').sort((a, b) => order.get(a)! - order.get(b)!);
+  const places = new Map(table.map((group) => [group, next()]));
+  const placeOf = (group: GroupRow): number => places.get(group) ?? 0;
+  const byGap = [...wide].sort((a, b) => gap(b) - gap(a) || placeOf(a) - placeOf(b));
+  const dead = table.filter(({ signal }) => signal === 'none').sort((a, b) => placeOf(a) - placeOf(b));
   const known = table.filter(({ signal }) => signal !== 'unknown').length;
   const share = known === 0 ? 0 : Math.round((dead.length / known) * 100);
   const world = table.filter(({ blameless }) => blameless > 0);
@@ -255,14 +256,14 @@ function extremeQueues(facts: TriageFacts): Queue[] {
     .filter((name) => name !== 'score' && name !== 'step')
     .flatMap((name) => {
       const values = facts.numbers(name);
-      const known = [...values.keys()].filter((row) => Number.isFinite(values[row]));
-      const sorted = Float64Array.from(known, (row) => values[row]!).sort();
+      const known = [...values.entries()].flatMap(([row, value]) => (Number.isFinite(value) ? [{ row, value }] : []));
+      const sorted = Float64Array.from(known, ({ value }) => value).sort();
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
       const limit = at(0.75) + 6 * Math.max(at(0.75) - at(0.25), Number.EPSILON);
-      const rows = known.filter((row) => values[row]! > limit).sort((a, b) => values[b]! - values[a]!);
+      const rows = known.filter(({ value }) => value > limit).sort((a, b) => b.value - a.value);
       // Many outliers form a kind of rollout, which random samples and changes cover.
       if (rows.length === 0 || rows.length > known.length / 10) return [];
-      return [{ kind: 'extreme', reason: `extreme ${name}`, rows: rows.slice(0, MANY) }];
+      return [{ kind: 'extreme', reason: `extreme ${name}`, rows: rows.slice(0, MANY).map(({ row }) => row) }];
     });
 }
 
@@ -270,11 +271,13 @@ const CHANGE = 0.05;
 
 function changeQueues(moved: readonly Movement[]): Queue[] {
   return moved
-    .filter(({ change, p }) => change !== null && p < CHANGE)
+    .flatMap(({ name, change, p, isAlarm, examples }) =>
+      change === null || p >= CHANGE ? [] : [{ name, change, isAlarm, examples }],
+    )
     .sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm))
-    .map(({ name, change, examples }) => ({
+    .map(({ name, change: { after, before, step }, examples }) => ({
       kind: 'change',
-      reason: `${measureName(name)} ${change!.after >= change!.before ? 'rose' : 'fell'} at step ${change!.step} (${shortNumber(change!.before)} → ${shortNumber(change!.after)})`,
+      reason: `${measureName(name)} ${after >= before ? 'rose' : 'fell'} at step ${step} (${shortNumber(before)} → ${shortNumber(after)})`,
       rows: [...examples.after.slice(0, 2), ...examples.before.slice(0, 1), ...examples.after.slice(2)],
     }));
 }
