@@ -29,6 +29,8 @@ const REFUSED_MS = 1_000;
 const REACH_MS = 10_000;
 /** A restarted Redis is back within seconds; retries continue as long as it takes. */
 const AGAIN_MS = 500;
+/** A connection that was never made would hold the process up for two seconds. */
+const LEAVE_MS = 200;
 
 /**
  * @param address redis:// or rediss://, with user and password; `?prefix=NAME` keeps teams apart
@@ -46,6 +48,7 @@ export async function shareRedis(address: string, say: (message: string) => void
   const redis = new Redis(url.href, {
     maxRetriesPerRequest: null,
     retryStrategy: () => AGAIN_MS,
+    disconnectTimeout: LEAVE_MS,
     ...(process.env.ROLLOUT_VIEWER_QUEUE_PASSWORD ? { password: process.env.ROLLOUT_VIEWER_QUEUE_PASSWORD } : {}),
   });
   let isThere = false;
