@@ -3,6 +3,7 @@ import type { Session } from './format.ts';
 import { goose } from './hub-sessions.ts';
 import { agentsSession } from './openai-agents.ts';
 import { opencodeRows } from './opencode.ts';
+import { tinkerCapture } from './tinker-capture.ts';
 
 /** A SQLite database of a known writer. */
 export interface Database {
@@ -35,6 +36,11 @@ export const DATABASES: readonly Database[] = [
     has: { sessions: ['id'], events: ['session_id', 'invocation_id', 'author', 'content'] },
     queries: ['select * from events order by app_name, user_id, session_id, timestamp'],
     session: adkRows,
+  },
+  {
+    has: { wire_rows: ['cursor', 'run_id', 'prompt_tokens', 'sampled_tokens'] },
+    queries: ['select * from wire_rows order by run_id, run_attempt, iteration, group_idx, traj_idx, cursor'],
+    session: tinkerCapture,
   },
   {
     has: { sessions: ['id'], messages: ['session_id', 'role', 'content_json'] },

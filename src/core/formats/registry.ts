@@ -45,6 +45,7 @@ import { miniSweAgent, sweAgent } from './swe-agent.ts';
 import { tau, tau2, tau2Run } from './tau.ts';
 import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, scoredReply, skyrl, trl } from './text-rows.ts';
 import { tinkerConversation, tinkerSummary, tinkerTrajectory, tinkerTree } from './tinker.ts';
+import { tinkerCapture, tinkerCaptureFormat } from './tinker-capture.ts';
 import { openInstruct, primeTokens } from './tokens-alone.ts';
 import { toolBench } from './toolbench.ts';
 import { tora, toraQuestion } from './tora.ts';
@@ -127,6 +128,7 @@ export const FORMATS: readonly Format[] = [
   tinkerTree,
   tinkerSummary,
   tinkerTrajectory,
+  tinkerCaptureFormat,
   tunixTrajectory,
   nemoGym,
   nemoRl,
@@ -157,6 +159,7 @@ export const FORMATS: readonly Format[] = [
 /** Kinds of files whose lines are events of a rollout. */
 const SESSIONS: readonly Session[] = [
   recorder,
+  tinkerCapture,
   otel,
   agentsTraces,
   agentsSession,
