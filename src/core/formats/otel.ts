@@ -13,6 +13,7 @@ import {
   type SpanTree,
   type TraceSpan,
   traceSeconds,
+  undotted,
 } from './spans.ts';
 import { type Tracer, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed } from './values.ts';
@@ -29,13 +30,14 @@ const otelTracer: Tracer = {
     'named rewards': 'assessments of MLflow, evaluations of the GenAI conventions',
     times: 'start and end of each span',
   },
-  isEvent: (record) => isRequest(record) || isSpan(record) || isLogRecord(record) || isMlflow(record),
+  isEvent: (record) => isRequest(record) || isSpan(record) || isLogRecord(record) || isMlflow(record) || isPage(record),
   keyOf: (event) => traceOf(event),
   eventsOf(record) {
     if (isMlflow(record)) {
       const { data, ...rest } = record;
       return objectsOf(isJsonObject(data) ? data.spans : []).map((span) => ({ ...span, mlflow: rest }));
     }
+    if (isPage(record)) return objectsOf(record.data);
     return isRequest(record) ? requestEvents(record) : [record];
   },
   conversationOf: (event) => conversationIn(flatSpan(event, '').attributes),
@@ -118,6 +120,10 @@ function isSpan(record: JsonObject): boolean {
   );
 }
 
+/** A page of spans, as Phoenix's server answers. */
+const isPage = ({ data, next_cursor: next }: JsonObject): boolean =>
+  next !== undefined && objectsOf(data).some((one) => isSpan(one));
+
 /** A log record as Python's console exporter prints it. */
 const isLogRecord = (record: JsonObject): boolean =>
   record.body !== undefined &&
@@ -185,7 +191,7 @@ function flatSpan(event: JsonObject, at: string): TraceSpan {
       : Object.assign(
           Object.create(null),
           own,
-          Object.fromEntries(columns.map(([key, value]) => [key.slice('attributes.'.length), value])),
+          Object.fromEntries(columns.map(([key, value]) => [key.slice('attributes.'.length), undotted(value)])),
         );
   const events: SpanEvent[] = isLog
     ? [

@@ -77,6 +77,27 @@ export function attribute(attributes: JsonObject, name: string): JsonValue | und
   return asLists(root);
 }
 
+/** Phoenix's tables have lists of objects whose keys are dotted: `message.tool_calls`, `tool_call.function.name`. */
+export const undotted = (value: JsonValue): JsonValue =>
+  objectsOf(value).some((one) => Object.keys(one).some((key) => DOTTED.test(key))) ? withoutDots(value) : value;
+
+/** The parts of OpenInference's names for what a list holds. */
+const DOTTED = /^(?:message|message_content|tool_call|tool|image|document)\./;
+
+function withoutDots(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutDots);
+  if (!isJsonObject(value)) return value;
+  const root: JsonObject = Object.create(null);
+  for (const key of Object.keys(value)) {
+    const [head = '', ...rest] = key.split('.');
+    const before = root[head];
+    if (rest.length === 0) root[head] = value[key] ?? null;
+    else root[head] = { ...(isJsonObject(before) ? before : {}), [rest.join('.')]: value[key] ?? null };
+  }
+  for (const key of Object.keys(root)) root[key] = withoutDots(root[key] ?? null);
+  return root;
+}
+
 function nestedValue(value: JsonValue, way: readonly string[]): JsonValue | undefined {
   if (way.length === 0) return value;
   if (!isJsonObject(value)) return undefined;

@@ -22,14 +22,14 @@ export const tinkerCapture: Session = {
     ]),
 };
 
-const jsonOf = (value: JsonValue | undefined): JsonValue | undefined =>
+const unpackedColumn = (value: JsonValue | undefined): JsonValue | undefined =>
   typeof value === 'string' ? parsed(value) : value;
 
-const callOf = (row: JsonObject): SampledTokens => ({
-  prompt: idsOf(jsonOf(row.prompt_tokens)) ?? [],
-  sampled: idsOf(jsonOf(row.sampled_tokens)) ?? [],
+const sampledCall = (row: JsonObject): SampledTokens => ({
+  prompt: idsOf(unpackedColumn(row.prompt_tokens)) ?? [],
+  sampled: idsOf(unpackedColumn(row.sampled_tokens)) ?? [],
   mask: null,
-  logprobs: numbersOf(jsonOf(row.logprobs)),
+  logprobs: numbersOf(unpackedColumn(row.logprobs)),
 });
 
 export const tinkerCaptureFormat: Format = {
@@ -49,7 +49,7 @@ export const tinkerCaptureFormat: Format = {
     const rows = objectsOf(record.events).sort((a, b) => (numberOf(a.cursor) ?? 0) - (numberOf(b.cursor) ?? 0));
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [];
-    for (const calls of histories(rows.map(callOf))) {
+    for (const calls of histories(rows.map(sampledCall))) {
       const tokens = joinCalls(calls);
       if (tokens === null) continue;
       const place = contexts.length;
@@ -60,7 +60,7 @@ export const tinkerCaptureFormat: Format = {
     const [first = {}] = rows;
     const versions = [...new Set(rows.flatMap(({ policy_version: version }) => idOf(version) ?? []))];
     const own = ['run_id', 'run_attempt', 'split', 'purpose', 'sampling_session_id'] as const;
-    const metadata = jsonOf(first.metadata);
+    const metadata = unpackedColumn(first.metadata);
     return buildRollout(
       {
         format: tinkerCapture.name,
