@@ -63,6 +63,17 @@ export const layerId = (parent: string, call: unknown): string =>
 
 /** overlayfs takes 500 directories, whose names must fit into one page; the oldest are merged. */
 const IN_ONE_MOUNT = 400;
+/** Each path that a program opens is looked up in every layer, so a few mount and run faster; many files take longer to merge. */
+const FEW = 8;
+const FILES_TO_MERGE = 2000;
+const BYTES_TO_MERGE = 32 * 2 ** 20;
+
+const mostMounted = (records: readonly LayerRecord[]): number =>
+  records.reduce((sum, { kept, changed }) => sum + kept.length + changed.length, 0) > FILES_TO_MERGE ||
+  records.reduce((sum, { bytes }) => sum + bytes, 0) > BYTES_TO_MERGE
+    ? IN_ONE_MOUNT
+    : FEW;
+
 const BYTES_KEPT = 4 * 2 ** 30;
 /** Counting all layers takes longer than a short run. */
 const SWEEP_MS = 60_000;
@@ -129,7 +140,7 @@ export class LayerStore {
   }
 
   /** What a world is mounted from in its folder: the layers that hold anything, the newest first. */
-  lowersOf(records: readonly LayerRecord[], folder: string, most = IN_ONE_MOUNT): string[] {
+  lowersOf(records: readonly LayerRecord[], folder: string, most = mostMounted(records)): string[] {
     const layers = records.map(({ id }) => this.fsOf(id)).filter((fs) => namesIn(fs).length > 0);
     if (layers.length <= most) return layers.reverse();
     const first = records.findIndex(({ id }) => this.fsOf(id) === layers[layers.length - most]);

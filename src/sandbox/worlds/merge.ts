@@ -1,9 +1,9 @@
-import { chmodSync, linkSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, constants, copyFileSync, linkSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import type { ChangedPath } from './tree.ts';
 import { isWhiteout, namesIn, statOf } from './tree.ts';
 
 /**
- * Puts layers above an image together as one, in a new folder: overlayfs takes 500. Files are links to those of the layers.
+ * Puts layers above an image together as one, in a new folder: overlayfs takes 500.
  * @param layers their folders, the oldest first @param changed what differs from the image after the last of them
  */
 export function mergeLayers(layers: readonly string[], into: string, changed: Iterable<ChangedPath>): void {
@@ -23,7 +23,12 @@ export function mergeLayers(layers: readonly string[], into: string, changed: It
         chmodSync(to, stats.mode & 0o7777);
         continue;
       }
-      linkSync(from, to);
+      if (stats.isFile()) {
+        // A further link would change the file's inode, by which its layer is known to be whole.
+        copyFileSync(from, to, constants.COPYFILE_FICLONE);
+        chmodSync(to, stats.mode & 0o7777);
+        utimesSync(to, stats.atime, stats.mtime);
+      } else linkSync(from, to);
       if (isWhiteout(stats)) gone ??= from;
     }
   };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -261,6 +261,8 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     }
     expect(shown[0]).toMatch(/^\. d 755\n.*\.\/d d 750\n/s);
     expect(shown[1]).toBe(shown[0]);
+    const sums = chain.flatMap(({ id }) => readdirSync(store.fsOf(id), { recursive: true, withFileTypes: true }));
+    expect(sums.filter((one) => one.isFile() && lstatSync(join(one.parentPath, one.name)).nlink > 1)).toEqual([]);
   });
 
   it('a layer that was changed since is not used', async () => {
