@@ -410,6 +410,21 @@ describe('running again', () => {
     expect(pressed('I')).toMatchObject([{ type: 'run', job: { kind: 'world-run', wish, run: 'after' } }]);
   });
 
+  test('the history keeps no variable of a world, which may be a key', async () => {
+    await container();
+    screen.do({ type: 'replay-ask', all: false }, needed(), world({ image: null }));
+    pressed('enter');
+    screen.do(
+      { type: 'prompt-change', value: 'rootfs:/task env=KEY=secret "env=A=b c" shell=cwd' },
+      { type: 'prompt-submit' },
+    );
+    expect(screen.effects).toMatchObject([
+      { job: { kind: 'world-where', wish: { env: { KEY: 'secret', A: 'b c' } } } },
+      { type: 'remember', value: 'rootfs:/task shell=cwd' },
+    ]);
+    expect(screen.state.history.world).toEqual(['rootfs:/task shell=cwd']);
+  });
+
   test('the image of a record, this machine, and whole rollouts need another y', async () => {
     await container();
     const asks = 'the record alone names this image';

@@ -19,6 +19,8 @@ export interface PromptKind {
   cancel?(state: State): State;
   /** ↑ and ↓ move a selection by this much; without it they go through the history. */
   move?(state: State, by: number, data: Data): State;
+  /** The value as the history keeps it, on disk too; without it the history keeps what was typed. */
+  remembered?(value: string): string;
   /** Completions of the input, as whole values. */
   complete?(value: string, state: State, data: Data): readonly string[];
 }

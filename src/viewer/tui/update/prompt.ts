@@ -64,17 +64,15 @@ export const promptHandlers = {
     const error = kind.check?.(prompt.value, state, data) ?? null;
     if (error !== null) return { ...state, prompt: { ...prompt, error } };
     const before = state.history[prompt.id] ?? [];
-    const isNew = kind.move === undefined && prompt.value.trim() !== '' && before.at(-1) !== prompt.value;
+    const value = kind.remembered?.(prompt.value) ?? prompt.value;
+    const isNew = kind.move === undefined && value.trim() !== '' && before.at(-1) !== value;
     const history = isNew
-      ? {
-          ...state.history,
-          [prompt.id]: [...before.filter((entry) => entry !== prompt.value), prompt.value].slice(-HISTORY_LENGTH),
-        }
+      ? { ...state.history, [prompt.id]: [...before.filter((entry) => entry !== value), value].slice(-HISTORY_LENGTH) }
       : state.history;
     const next = kind.submit(prompt.value, state, data);
     return {
       state: { ...state, prompt: null, help: null, history },
-      effects: isNew ? [{ type: 'remember', prompt: prompt.id, value: prompt.value }] : [],
+      effects: isNew ? [{ type: 'remember', prompt: prompt.id, value }] : [],
       ...(next === null ? {} : { next }),
     };
   },

@@ -47,6 +47,9 @@ export const worldPrompt: PromptKind = {
   hint: () => 'rootfs:DIR, a name, a task folder, oci:FILE, host; then workdir=DIR shell=cwd …; empty: as recorded',
   check: (value) => parseWorld(value).problem,
   submit: (value) => ({ type: 'world', wish: parseWorld(value).wish }),
+  // A variable may hold a key, and the history is a file.
+  remembered: (value) =>
+    (value.match(WORD) ?? []).filter((word) => !word.replaceAll('"', '').startsWith('env=')).join(' '),
   complete: (value) => {
     const line = /^(.*\s)(\S*)$/s.exec(value);
     return line === null
