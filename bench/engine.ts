@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { objectIn } from '../src/core/json/value.ts';
 import {
   ChatCompletionsModel,
   collectRollouts,
@@ -83,7 +84,8 @@ function slowTool(): Tool {
     name: 'sleep',
     getOpenAIToolSchema: () => calculator!.getOpenAIToolSchema(),
     create: async (id = '') => ({ instanceId: id, response: { text: '' } }),
-    async execute(_id, { rollout, turn }) {
+    async execute(_id, parameters) {
+      const { rollout, turn } = objectIn(parameters);
       await sleep(toolSeconds(Number(rollout), Number(turn)) * 1000);
       return { response: { text: 'the output of a program\n'.repeat(8) }, reward: null, metrics: null };
     },

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/core/json/value.ts';
+import { type JsonObject, objectIn } from '../../src/core/json/value.ts';
 import type { OpenAIFunctionToolSchema, Tool, ToolResult } from '../../src/engine/index.ts';
 
 type Execute = (
@@ -26,7 +26,7 @@ export function fakeTool(name: string, execute: Execute, more: Partial<Tool> = {
     },
     async execute(id, parameters, kwargs, run) {
       note('execute', id, kwargs);
-      const result = await execute(parameters, id, run?.signal);
+      const result = await execute(objectIn(parameters), id, run?.signal);
       return typeof result === 'string' ? { response: { text: result }, reward: null, metrics: null } : result;
     },
     async calcReward(id, kwargs) {

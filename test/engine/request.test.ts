@@ -194,6 +194,23 @@ describe('what goes wrong in a rollout', () => {
     expect(await run(reply)).toEqual([typeof result === 'string' ? result : expect.stringMatching(result)]);
   });
 
+  it('arguments that are no object reach the tool as they are where verl is imitated', async () => {
+    const given: unknown[] = [];
+    const tool = fakeTool('good', () => '');
+    tool.execute = async (_, parameters) => {
+      given.push(parameters);
+      return { response: { text: '' }, reward: null, metrics: null };
+    };
+    for (const one of [[1], 'print(1)', null, 7])
+      await runRequest({
+        ...texts(call('good', one), 'done'),
+        messages: [QUESTION],
+        tools: [tool],
+        verlCompat: '2026-08-22',
+      });
+    expect(given).toEqual([[1], 'print(1)', null, 7]);
+  });
+
   it('a tool that does not answer in time is a result, even when it does not heed its signal', async () => {
     expect(await run(call('slow', {}), { tool_timeout: 0.02 })).toEqual([
       "Error executing tool 'slow': timed out after 0.02 s",

@@ -326,6 +326,9 @@ describe('a 0 of a service', () => {
     { code: 503, message: 'no worker' },
     { metadata: { exception: 'KeyError' } },
     { detail: { ok: false } },
+    { status: 'infra_error' },
+    { status: 'Judge timed out' },
+    { ready: false },
   ])('is no verdict beside %j', (more) => {
     expect(troubleOf({ reward: 0, ...more })).not.toBeNull();
   });
@@ -338,6 +341,7 @@ describe('a 0 of a service', () => {
     { tests: { test_sum: { status: 'FAILED' } }, cases: [{ error: 'AssertionError' }] },
     { exec_info: { status: 'Failed', run_result: { status: 'Error' } } },
     { compile: { errors: ['line 2'] } },
+    { status: 'runtime_error' },
     { code: 0, status: 'ok', success: true, message: 'the answer is wrong' },
   ])('is one beside %j', (more) => {
     expect(troubleOf({ reward: 0, ...more })).toBeNull();

@@ -294,7 +294,14 @@ export function pairResults(
       continue;
     }
     const asked = answers ? byId.get(answers) : undefined;
-    const call = asked?.resultTurn === null ? asked : answers ? undefined : waiting.find((one) => one.error === null);
+    // Calls that stand in the text have no id, whatever id their results name.
+    const isNamed = answers ? byId.has(answers) : false;
+    const call =
+      asked?.resultTurn === null
+        ? asked
+        : isNamed
+          ? undefined
+          : waiting.find((one) => one.error === null && (!answers || one.id === null));
     if (call === undefined) continue;
     call.resultTurn = turn.index;
     const at = waiting.indexOf(call);

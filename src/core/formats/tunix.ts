@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+import { pairResults } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './turns.ts';
@@ -148,6 +149,13 @@ function rolloutOf(
     if (text !== '')
       spans.push({ field: pointer, start: 0, end: text.length, turn: index, kind: 'text', trained: turn.trained });
   }
+  pairResults(
+    turns,
+    messages.map(({ message }) => {
+      const answers = idOf(message.tool_call_id ?? null);
+      return { answers, isResult: message.role === 'user' && answers !== null };
+    }),
+  );
   const perTurn = turns.map(({ reward }) => reward);
   const returns = turns.map(({ index }) => replyAt.get(index)?.mcReturn ?? null);
   const extras: JsonObject = Object.create(null);
@@ -251,11 +259,11 @@ function callsWithResults(
   return calls.map((call) => ({ ...call, result_turn: results.get(call.id)?.find((at) => at > turn) ?? null }));
 }
 
-/** The tool messages of each call id, in order. */
+/** The results of each call id, in order; the design document writes them as the user. */
 function resultsById(messages: readonly PlacedMessage[]): ReadonlyMap<unknown, readonly number[]> {
   const byId = new Map<unknown, number[]>();
   for (const [at, { message }] of messages.entries()) {
-    if (message.role !== 'tool') continue;
+    if (message.role !== 'tool' && message.tool_call_id === undefined) continue;
     const known = byId.get(message.tool_call_id);
     if (known === undefined) byId.set(message.tool_call_id, [at]);
     else known.push(at);

@@ -7,7 +7,7 @@ import { monteCarloReturns } from '../common/returns.ts';
 import type { TrajectoryStatus } from '../common/status.ts';
 import type { RewardOutput } from '../rewards/reward.ts';
 import type { Agent } from './agents.ts';
-import { type Environment, type EnvStepResult, resetResult, stepResult } from './environments.ts';
+import { checkOptionNames, type Environment, type EnvStepResult, resetResult, stepResult } from './environments.ts';
 import type { TokenizeMessages } from './message-tokens.ts';
 import { AgentStep, Trajectory } from './trajectory.ts';
 import { conversationView, type StepView, stepViews, type TokenView, tokenView } from './views.ts';
@@ -77,6 +77,20 @@ function filledIn<T extends object>(own: T, empty: T): T {
   return Object.assign(own, { ...empty, ...own });
 }
 
+const OPTIONS = [
+  'modelCall',
+  'finalRewardFn',
+  'maxSteps',
+  'gamma',
+  'maxResponseLength',
+  'timeout',
+  'tokenize',
+  'filterStatuses',
+  'overlongFilter',
+  'signal',
+  'clock',
+] as const satisfies readonly (keyof CollectOptions)[];
+
 const FORMS =
   'new TrajectoryCollectEngine(agent, env, { modelCall, finalRewardFn, maxSteps, gamma, timeout }), or (agent, env, modelCall, finalRewardFn, maxSteps, gamma, timeout)';
 
@@ -92,6 +106,7 @@ function checkParts(agent: Agent, env: Environment, options: CollectOptions): vo
     ...missing('options', options, ['modelCall']),
   ];
   if (absent.length > 0) throw new TypeError(`${absent.join(', ')} is missing: ${FORMS}`);
+  checkOptionNames(options, OPTIONS, FORMS);
 }
 
 /**

@@ -73,6 +73,12 @@ export interface TaskEnvOptions {
 
 export interface ToolEnvOptions extends TaskEnvOptions, Pick<ManagerOptions, 'toolsKwargs' | 'limits'> {}
 
+/** @throws TypeError naming the keys that no option has: a misspelt reward function would otherwise make every reward 0 */
+export function checkOptionNames(given: object, known: readonly string[], form: string): void {
+  const other = Object.keys(given).filter((key) => !known.includes(key));
+  if (other.length > 0) throw new TypeError(`no option is named ${other.join(', ')}: ${form}`);
+}
+
 /** Base class for your own environments. `reset` and `step` may also answer as Python's do: [observation, info], [observation, reward, done, info]. */
 export abstract class BaseEnv {
   readonly task: JsonObject = {};
@@ -174,6 +180,9 @@ export class TaskEnvironment extends BaseTaskEnv {
   }
 }
 
+const TOOL_ENV_FORMS =
+  'new ToolEnvironment(task, toolMap, { rewardFn, maxSteps }), or (task, toolMap, rewardFn, maxSteps)';
+
 /** The dictionary of `from_dict`: the task's keys, and a few that are not part of the task. */
 export type EnvArgs = Readonly<Record<string, unknown>>;
 
@@ -199,10 +208,9 @@ export class ToolEnvironment extends BaseTaskEnv {
     steps?: number,
   ) {
     const isByPlace = typeof given === 'function' || given === null || steps !== undefined;
-    if (typeof given !== 'function' && typeof given !== 'object')
-      throw new TypeError(
-        'new ToolEnvironment(task, toolMap, { rewardFn, maxSteps }), or (task, toolMap, rewardFn, maxSteps)',
-      );
+    if (typeof given !== 'function' && typeof given !== 'object') throw new TypeError(TOOL_ENV_FORMS);
+    if (typeof given === 'object' && given !== null)
+      checkOptionNames(given, ['rewardFn', 'maxSteps', 'extra', 'toolsKwargs', 'limits'], TOOL_ENV_FORMS);
     const named: ToolEnvOptions = typeof given === 'function' ? { rewardFn: given } : (given ?? {});
     const { maxSteps = steps ?? 10, toolsKwargs, limits, ...options } = named;
     super(task, { ...options, maxSteps });

@@ -90,7 +90,7 @@ export class OwnTool implements Tool {
 
   async execute(
     instanceId: string,
-    parameters: JsonObject,
+    parameters: JsonValue,
     kwargs: JsonObject = {},
     { signal }: ToolRun = {},
   ): Promise<ToolResult> {

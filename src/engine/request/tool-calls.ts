@@ -1,5 +1,5 @@
 import { pause, TimedOutError } from '../../core/async/timeout.ts';
-import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
+import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { Fault } from '../../core/rollout/error-kind.ts';
 import { withClock } from '../common/call-clock.ts';
 import { type Cause, RolloutFault } from '../common/faults.ts';
@@ -101,7 +101,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     return refuse(`Invalid JSON in arguments for '${call.name}': ${malformed}`, malformed, 'model');
   const { tool, kwargs } = instance!;
   let running: Promise<ToolResult> | null = null;
-  const parameters = objectIn(rules.version === null ? decoded.arguments : decoded.value);
+  const parameters = rules.version === null ? decoded.arguments : (decoded.value ?? null);
   try {
     const { value, waited } = await withClock(limits.tool_timeout, signal, async (own, clock): Promise<ToolResult> => {
       const run: ToolRun = {

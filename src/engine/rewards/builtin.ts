@@ -122,10 +122,10 @@ const orSympy =
 
 /** The sum of the rewards from the rollout's own tools at its end (verl's `reward_scores`): a session's reward, a checked answer. */
 const toolReward: RewardFn = (task) => {
-  if (task.reward_scores === undefined)
-    throw new RolloutFault('no_truth', 'the record holds no reward of its tools or session (reward_scores)');
   const scores = isJsonObject(task.reward_scores) ? task.reward_scores : {};
   const numbers = Object.values(scores).filter((score) => typeof score === 'number');
+  if (numbers.length === 0)
+    throw new RolloutFault('no_truth', 'the record holds no reward of its tools or session (reward_scores)');
   return { reward: numbers.reduce((sum, score) => sum + score, 0), metadata: {} };
 };
 

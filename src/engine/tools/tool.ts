@@ -52,7 +52,8 @@ export interface Tool {
   readonly silence?: Cause;
   /** The id of the session that an instance represents, if it is one. */
   sidOf?(instanceId: string): string | null;
-  execute(instanceId: string, parameters: JsonObject, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
+  /** @param parameters what the model wrote: anything but an object only where verl is imitated, which passes it on */
+  execute(instanceId: string, parameters: JsonValue, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
   /** A number, or any other value to record (verl's code interpreter returns a list). */
   calcReward(instanceId: string, kwargs?: JsonObject, run?: ToolRun): Promise<JsonValue>;
   release(instanceId: string, kwargs?: JsonObject): Promise<void>;
@@ -93,7 +94,7 @@ export abstract class StatefulTool<State> implements Tool {
     return { instanceId, response: { text: '' } };
   }
 
-  async execute(instanceId: string, parameters: JsonObject, kwargs: JsonObject = {}, run: ToolRun = {}) {
+  async execute(instanceId: string, parameters: JsonValue, kwargs: JsonObject = {}, run: ToolRun = {}) {
     // Python's message, since verl's tools fail on anything but an object.
     if (!isJsonObject(parameters)) throw new TypeError(`'${pythonTypeName(parameters)}' object has no attribute 'get'`);
     return this.run(this.#state(instanceId), parameters, kwargs, run);

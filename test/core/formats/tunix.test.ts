@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvRows } from '../../../src/core/dump/containers/csv.ts';
+import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { parsePythonLiteral } from '../../../src/core/formats/python-literal.ts';
 import {
   ModelAgent,
@@ -190,6 +191,34 @@ describe('values as Python prints them', () => {
   );
 
   it('never throws', () => fc.assert(fc.property(fc.string(), (text) => void parsePythonLiteral(text))));
+});
+
+describe('results that the user role carries with a call id', () => {
+  const CALL = '<tool_call>\n{"name": "calculator", "arguments": {"a": 1}}\n</tool_call>';
+  const chat = [
+    { role: 'user', content: '1+1=?' },
+    { role: 'assistant', content: CALL },
+    { role: 'user', tool_call_id: 'c1', content: 'Tool returned result: 2' },
+    { role: 'assistant', content: '2' },
+  ];
+  it.each([
+    ['a list of messages', { messages: chat, reward: 1 }],
+    [
+      'a trajectory',
+      {
+        task: { question: '1+1=?' },
+        reward: 1,
+        steps: [
+          { chat_completions: chat.slice(0, 2), action: { action: [] }, model_response: CALL, reward: 0, done: false },
+          { chat_completions: chat, action: { action: '2' }, model_response: '2', reward: 1, done: true },
+        ],
+      },
+    ],
+  ])('belong to the call in the text of %s', (_, record) => {
+    const { turns, findings } = parseLine(JSON.stringify(record)).rollout!;
+    expect(turns.flatMap(({ toolCalls }) => toolCalls.map(({ resultTurn }) => resultTurn))).toEqual([2]);
+    expect(findings).toEqual([]);
+  });
 });
 
 describe('a model agent', () => {

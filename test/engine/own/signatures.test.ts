@@ -137,6 +137,11 @@ describe('document 002', () => {
     wrong(() => new TrajectoryCollectEngine(any({}), env, () => ''), 'agent.updateFromEnv()');
     wrong(() => new ToolEnvironment(task, toolMap, any('exact_match'), 3), '(task, toolMap, rewardFn, maxSteps)');
     wrong(() => new ToolEnvironment(task, toolMap, { rewardFn: any('exact_match') }), 'rewardFn is no function');
+    wrong(() => new ToolEnvironment(task, toolMap, any({ reward_fn: exact })), 'no option is named reward_fn');
+    wrong(
+      () => new TrajectoryCollectEngine(agent, env, any({ modelCall: () => '', final_reward_fn: () => 1 })),
+      'no option is named final_reward_fn',
+    );
     wrong(() => new RewardOutput(any(undefined)), 'not a number');
     wrong(() => register('none')(any(3)), 'expected a function');
     wrong(() => lib.registerToolParser('x', any({})), 'parse(text)');
