@@ -1,11 +1,10 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
-import type { RecordedOutcome } from '../rollout/outcome.ts';
+import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import { responseText } from './blocks.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import { messageCall, roleOfMessage } from './openai-message.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
 /** A piece of a message: text, reasoning, a call, or the answer to one. */

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, ReadContext } from './format.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { harborTimes } from './recorded-times.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
 import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
@@ -7,7 +8,6 @@ import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
 import { messageCall } from './openai-message.ts';
 import { callUsage } from './payload.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf } from './values.ts';
 
 const EVENT = /^(?:\w+Message|\w+Event)$/;

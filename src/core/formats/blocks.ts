@@ -1,10 +1,9 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { RecordedOutcome } from '../rollout/outcome.ts';
+import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { FoundMessage, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import { callsOf, chatMessage, roleOfMessage } from './openai-message.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf } from './values.ts';
 
 /**
@@ -81,8 +80,21 @@ function resultOf(block: JsonObject, at: string): FoundMessage {
   const { type, tool_use_id, content } = block;
   const text = contentText(content);
   const isOwnShape = type !== 'tool_result' && text === '' && content !== undefined;
-  return resultMessage(idOf(tool_use_id), `${at}/content`, isOwnShape ? printJson(content) : text, outcomeIn(block));
+  return resultMessage(
+    idOf(tool_use_id),
+    `${at}/content`,
+    isOwnShape ? printJson(content) : text,
+    outcomeIn(block, serverOutcome(content)),
+  );
 }
+
+/** A tool run by the server records its failure inside the content: an `error_code`, or the return code of a command. */
+const serverOutcome = (content: JsonValue | undefined): JsonObject | null =>
+  !isJsonObject(content)
+    ? null
+    : typeof content.error_code === 'string'
+      ? { error: content.error_code }
+      : { return_code: content.return_code ?? null };
 
 const resultMessage = (
   answers: string | null,

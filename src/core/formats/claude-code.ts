@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { repliesOf, withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 

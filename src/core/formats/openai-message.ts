@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
 /** The keys under which writers keep a message's reasoning. */

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
-import type { RecordedOutcome } from '../rollout/outcome.ts';
+import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { roleOfMessage } from './openai-message.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 
 /** Actions that run nothing. */

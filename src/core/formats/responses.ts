@@ -1,10 +1,9 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { RecordedOutcome } from '../rollout/outcome.ts';
+import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import { roleOfMessage } from './openai-message.ts';
-import { exitOutcome, outcomeIn } from './recorded-outcome.ts';
 import { idOf, parsed } from './values.ts';
 
 /** A reply consisting only of calls: in OpenAI's Responses API a call is a separate item, not a message. */
@@ -110,23 +109,13 @@ function outputOf(item: JsonObject, place: string): MessageText {
   };
 }
 
-/** Codex records how the command ended beside or inside an output; newer versions do so in a line before the output. */
+/** Codex records how the command ended beside or inside an output; newer versions do so in a line before the output, which is part of the text. */
 function outputOutcome(item: JsonObject): RecordedOutcome | undefined {
   const { output } = item;
   const held = typeof output === 'string' && /^\s*\{/.test(output) ? parsed(output) : output;
   const metadata = isJsonObject(held) ? held.metadata : undefined;
-  const noted = outcomeIn(
-    { ...item, status: null },
-    isJsonObject(held) ? { success: held.success ?? null } : null,
-    metadata,
-  );
-  if (noted !== undefined || typeof output !== 'string') return noted;
-  const status = RAN.exec(output)?.[1];
-  return status === undefined ? undefined : exitOutcome(Number(status));
+  return outcomeIn({ ...item, status: null }, isJsonObject(held) ? { success: held.success ?? null } : null, metadata);
 }
-
-/** The header that Codex writes before a command's output. */
-const RAN = /^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Exit code: |Process exited with code )(-?\d+)(?=\n|$)/;
 
 /** A tool run by the provider: `completed` only means that the item is complete. */
 const hostedOutcome = ({ status = null, error = null }: JsonObject): RecordedOutcome | undefined =>

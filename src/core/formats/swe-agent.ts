@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import type { RecordedOutcome } from '../rollout/outcome.ts';
+import { commandOutcome } from '../rollout/framed-outcome.ts';
+import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
-import { exitOutcome, outcomeIn } from './recorded-outcome.ts';
 import { responseMessages } from './responses.ts';
 import { idOf, objectsOf } from './values.ts';
 
@@ -118,7 +118,7 @@ const actionCall = (action: string) => ({
   raw: action,
 });
 
-const RETURNED = /^\s*<returncode>(-?\d+)<\/returncode>/;
+const RETURNED = /^\s*<returncode>-?\d+<\/returncode>/;
 
 /** The command of a reply with a single command block, which is what the harness runs; null for any other reply. */
 function onlyBlock(text: string): string | null {
@@ -130,10 +130,7 @@ function onlyBlock(text: string): string | null {
  * The outcome of a command: recorded beside the message, or in earlier versions in the template text around its output.
  */
 function ranOutcome(extra: JsonObject, text: string): RecordedOutcome | undefined {
-  const noted = outcomeIn(extra, { error: extra.exception_info ?? null });
-  if (noted !== undefined) return noted;
-  const status = RETURNED.exec(text)?.[1];
-  return status === undefined ? undefined : exitOutcome(Number(status));
+  return outcomeIn(extra, { error: extra.exception_info ?? null }) ?? commandOutcome(text);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json/value.ts';
+import { outcomeIn } from '../rollout/outcome.ts';
 import type { FoundMessage } from './build.ts';
-import { outcomeIn } from './recorded-outcome.ts';
 import { parsed } from './values.ts';
 
 const PAIR = /<tool_response>\s*([\s\S]*?)\s*<\/tool_response>\s*/g;

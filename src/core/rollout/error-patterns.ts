@@ -94,21 +94,6 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the server could not be reached',
   ),
   any(
-    /^\s*(?:Exit code:? -?[1-9]\d*\s*$|Exit code:? -?[1-9]\d*\n|<returncode>-?[1-9]\d*<\/returncode>|Process exited with (?:code|status) -?[1-9])/i,
-    'exception',
-    null,
-    'the command ended with a failure',
-  ),
-  {
-    ...any(
-      /\[(?:The command completed|Command finished|Command completed) with exit code (?:[1-9]\d*)\.?\]\s*$/,
-      'exception',
-      null,
-      'the command ended with a failure',
-    ),
-    holds: ' with exit code ',
-  },
-  any(
     /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool (?:call|execution) failed: |An unexpected error occurred: )/,
     'tool_failure',
     'tool',
@@ -124,7 +109,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     holds: ' not found',
   },
   any(
-    /^\s*\{\s*"(?:error|error_message)"\s*:(?!\s*(?:null|false|""|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure)|type"\s*:\s*"\w{1,60}_tool_result_error)"/i,
+    /^\s*\{\s*["'](?:error|error_message)["']\s*:(?!\s*(?:null|none|false|["']\s*(?:none|null)?\s*["']|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure))"/i,
     'rejected',
     null,
     'the tool answered with an error',

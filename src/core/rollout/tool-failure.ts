@@ -1,6 +1,7 @@
 import { causeOf, worldsCause } from './error-causes.ts';
 import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
 import { ERROR_PATTERNS } from './error-patterns.ts';
+import { commandOutcome, framedOutcome } from './framed-outcome.ts';
 import type { RecordedOutcome } from './outcome.ts';
 
 /** The description of an error message without a cause. */
@@ -9,7 +10,7 @@ const EXACT_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => !VAGUE.has(kind));
 const VAGUE_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => VAGUE.has(kind));
 
 /**
- * The failure of a tool's result: by the user's patterns, else by its writer's note, else by the look of its text.
+ * The failure of a tool's result: by the user's patterns, else by its writer's note, else by what the text states by itself, else by the look of it.
  * @param own patterns of the user
  */
 export function failureOf(
@@ -19,13 +20,26 @@ export function failureOf(
   outcome?: RecordedOutcome,
 ): ToolFailure | null {
   const said = matching(own, text, tool);
-  if (said !== null || outcome?.isFailure === false) return said;
+  const noted = notedOutcome(text, outcome);
+  if (said !== null || noted?.isFailure === false) return said;
   const seen = failureIn(text, tool);
-  if (outcome === undefined) return seen;
-  const { kind = seen?.kind ?? 'other', fault = seen?.fault ?? null, evidence } = outcome;
+  if (noted === undefined) return seen;
+  const {
+    kind = seen?.kind ?? (outcome === undefined ? 'rejected' : 'other'),
+    fault = seen?.fault ?? null,
+    evidence,
+  } = noted;
   if (seen !== null) return { ...seen, kind: kind === 'exception' ? seen.kind : kind, fault };
   return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineFrom(text, text.search(/\S|$/)) };
 }
+
+/** What the text states by itself counts where nothing was recorded. That a tool worked does not mean that its command did. */
+const notedOutcome = (text: string, outcome: RecordedOutcome | undefined): RecordedOutcome | undefined =>
+  outcome === undefined
+    ? framedOutcome(text)
+    : outcome.isFailure || outcome.isExit === true
+      ? outcome
+      : (commandOutcome(text) ?? outcome);
 
 /** Exact patterns come before a named cause, and that before a message without one. */
 function failureIn(text: string, tool: string | null): ToolFailure | null {

@@ -84,3 +84,43 @@ test('a rollout alone, and a group with a score that is missing or no number, ha
   expect(shownAdvantages([1, null])).toEqual([null, null]);
   expect(shownAdvantages([1, 0]).map((one) => one?.toFixed(3))).toEqual(['0.707', '-0.707']);
 });
+
+describe('what the text of a result states by itself', () => {
+  const PYTHON = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x';
+
+  test.each([
+    ['{"content": [{"type": "text", "text": "no such file"}], "isError": true}', 'rejected'],
+    ['{"stdout": "", "stderr": "boom", "exit_code": 1}', 'exception'],
+    ['{"status": "Failed", "run_result": {"return_code": 124, "stdout": ""}}', 'timeout'],
+    ['{"result": null, "error": "no such city"}', 'rejected'],
+    ["{'error': 'no such city'}", 'rejected'],
+    ['a.txt\n\nCommand exited with code 2', 'exception'],
+    ['boom\n[exit code 1]', 'exception'],
+    ['[The command completed with exit code 1.]', 'exception'],
+    ['<returncode>1</returncode>\n<output>\n</output>', 'exception'],
+    ['Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno', 'exception'],
+    ['Command: false\nOutput: (empty)\nExit Code: 1\nSignal: (none)', 'exception'],
+  ])('is a failure: %s', (text, kind) => {
+    expect(failureOf(text, null)?.kind).toBe(kind);
+  });
+
+  test.each([
+    `<returncode>0</returncode>\n<output>\n${PYTHON}\n</output>`,
+    `Exit code: 0\n${PYTHON}`,
+    JSON.stringify({ exit_code: 0, stdout: PYTHON }),
+    '{"error": "none", "value": 1}',
+    '{"output": "3", "error": "DeprecationWarning: old"}',
+    '{"order": 1, "status": "cancelled"}',
+    '{"success": false, "board": "....", "message": "Not solved yet."}',
+    'The log says:\nexit code: 1\nand goes on',
+    '{"a": {"isError": true}}',
+  ])('is none: %s', (text) => {
+    expect(failureOf(text, null)).toBeNull();
+  });
+
+  test('an exit status counts before the note that the tool worked, and a recorded one before the text', () => {
+    const failed = 'Output: \nExit Code: 1';
+    expect(failureOf(failed, null, [], { isFailure: false, evidence: 'status success' })?.kind).toBe('exception');
+    expect(failureOf(failed, null, [], { isFailure: false, evidence: 'exit status 0', isExit: true })).toBeNull();
+  });
+});
