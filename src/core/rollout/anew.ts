@@ -31,7 +31,9 @@ export function withAnewFindings(rollout: Rollout, anew: ComparedAnew): Rollout 
       'mask_end',
       `the end token of ${ends.masked} of ${ends.turns} sampled turns is masked: the model is not trained to stop there`,
     );
-  if (anew.mask && isMasked(rollout)) findings.push(...maskFindings(anew.mask, rollout.findings));
+  // A mask that does not alternate as the turns do cannot be laid on the text, and is the one to look at by its ids.
+  if (anew.mask && !rollout.validation && rollout.lossMask !== null)
+    findings.push(...maskFindings(anew.mask, rollout.findings));
   return { ...rollout, anew, findings: [...rollout.findings, ...findings] };
 }
 
@@ -40,11 +42,11 @@ const FEW_TOKENS = 2;
 
 /** Mask information that only the ids provide, and no text did before. */
 function maskFindings({ foreign, missing, modelTrained }: MaskByIds, known: readonly Finding[]): Finding[] {
-  const isTold = (check: string, turn: number | null): boolean =>
+  const isTold = (check: keyof typeof MASK_CHECKS, turn: number | null): boolean =>
     known.some((one) => one.check === check && (turn === null || one.turn === turn));
   const clear = missing.filter(({ tokens }) => tokens > FEW_TOKENS);
   const add = (check: keyof typeof MASK_CHECKS, turn: number, message: string): Finding[] =>
-    isTold(check, turn) || isTold('mask_inverted', null)
+    isTold(check, turn) || isTold('mask_inverted', null) || isTold('mask_zero', null)
       ? []
       : [{ check, severity: MASK_CHECKS[check].severity, turn, message }];
   if (foreign.length > 0 && missing.length > 0 && modelTrained === 0)

@@ -67,9 +67,10 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
     if (role === 'user' || isResult(turn)) given = true;
     if (toolCalls.length > 0) calls = true;
   }
-  const mask = isMasked(rollout);
+  const isSpelt = anew?.mask != null && rollout.lossMask !== null && !rollout.validation;
+  const mask = isMasked(rollout) || isSpelt;
   const truth = truthsOf(rollout.groundTruth).length > 0;
-  const ids = mask && tokens !== undefined;
+  const ids = isMasked(rollout) && tokens !== undefined;
   return {
     record: true,
     rollout: true,
