@@ -19,6 +19,7 @@ export function auditMask(rollout: UncheckedRollout, notice: NoticeMask): void {
   const { lossMask, tokens, validation } = rollout;
   if (validation || lossMask === null || !isLaid(lossMask)) return;
   if (tokens !== undefined) auditTokens(tokens, notice);
+  if (tokens !== undefined && lossMask.source === 'recorded') compareWithText(rollout, tokens, notice);
   const total = lossMask.totalTokens ?? lossMask.totalChars;
   if (total > 0 && (lossMask.trainedTokens ?? lossMask.trainedChars) === 0) {
     notice('mask_zero', null, 'nothing of the response is trained: its mask is all zero');
@@ -71,6 +72,26 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
 function textSpans({ spans, responseTurn }: UncheckedRollout): Span[] {
   return spans.filter(({ kind, turn, start, end }) => kind === 'text' && end > start && turn >= responseTurn);
 }
+
+/**
+ * A record that keeps a mask of its text beside that of its tokens. Tokens may have no text, so theirs may have more
+ * runs; a run of text without any token of its kind is a contradiction.
+ */
+function compareWithText(rollout: UncheckedRollout, { mask, responseIds }: RolloutTokens, notice: NoticeMask): void {
+  const text = textSpans(rollout);
+  if (mask.length === 0 || mask.length !== responseIds.length || text.some(({ trained }) => trained === null)) return;
+  const ofText = runCount(text.map(({ trained }) => trained === true));
+  const ofTokens = runCount(mask.map((bit) => bit !== 0));
+  const isOtherwise = text.length > 0 && text[0]!.trained !== (mask[0] !== 0) ? 1 : 0;
+  if (ofText + isOtherwise > ofTokens)
+    notice(
+      'mask_length',
+      null,
+      `the mask of the tokens is not that of the text: ${ofTokens} runs begin ${mask[0] === 0 ? 'masked' : 'trained'}, ${ofText} of the text ${text[0]!.trained ? 'trained' : 'masked'}`,
+    );
+}
+
+const runCount = (bits: readonly boolean[]): number => bits.filter((bit, at) => bit !== bits[at - 1]).length;
 
 function auditTokens({ responseIds, mask, logprobs }: RolloutTokens, notice: NoticeMask): void {
   if (mask.length !== responseIds.length || (logprobs !== null && logprobs.length !== responseIds.length)) {
