@@ -158,6 +158,7 @@ describe('what a run may change', () => {
       [plain(`${error}\n`), notebook(error)],
       [notebook(error, 'first\n'), plain(`${error}\n`, 'first\n')],
       [notebook(`\x1b[0;31mZeroDivisionError\x1b[0m: division by zero`), plain(error)],
+      [`<ipython-input-1-9e1622b385b6> in <module>\n----> 1 1/0\n\n${error}`, plain(error)],
     ] as const)
       expect(match(recorded, fresh, 'f()')?.rules).toContain('tracebacks');
     expect(match(notebook(error), plain('ZeroDivisionError: float modulo'), 'f()')).not.toBeNull();

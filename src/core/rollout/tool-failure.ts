@@ -98,14 +98,14 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
 
 function raised(text: string): ToolFailure | null {
   const traceback = lineStart(text, TRACEBACK);
+  const cell = traceback === -1 ? notebookException(text) : null;
   const line =
     traceback !== -1
       ? exceptionLine(text, traceback)
-      : /^\s*File "/.test(text)
-        ? exceptionLine(text, 0)
-        : lineFrom(text, text.search(/\S|$/));
-  const name = RAISED.exec(text.slice(line.start, line.end))?.[1];
-  if (traceback === -1 && name === undefined) return null;
+      : (cell ?? (/^\s*File "/.test(text) ? exceptionLine(text, 0) : lineFrom(text, text.search(/\S|$/))));
+  const name = RAISED.exec(text.slice(line.start, line.end))?.[1] ?? cell?.name;
+  const isTraceback = traceback !== -1 || cell !== null;
+  if (!isTraceback && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
   const exception = name === undefined ? {} : { exception: name };
   if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
@@ -113,9 +113,38 @@ function raised(text: string): ToolFailure | null {
   if (cause === null && name === 'HTTPError')
     return { kind: 'http', fault: null, says: 'a request was refused', exception: name, ...line };
   if (cause !== null) return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
-  const says = traceback === -1 ? 'the code raised an exception' : 'a Python traceback';
+  const says = isTraceback ? 'a Python traceback' : 'the code raised an exception';
   // A truncated traceback does not show the exception.
   return { kind: 'exception', fault: name === undefined ? null : 'model', says, ...exception, ...line };
+}
+
+const COLOUR = String.raw`(?:\x1b\[[\d;]*m)*`;
+/** IPython names the exception above the frames, and again below them. */
+const NOTEBOOK_HEADER = new RegExp(
+  String.raw`(?:^|\n)${COLOUR}([A-Za-z_][\w.]*)${COLOUR} +Traceback \(most recent call last\)${COLOUR}[ \t]*(?=\n|$)`,
+);
+/** The first frame, where the header is cut off or there is none (code that does not parse). */
+const NOTEBOOK_FRAME = new RegExp(
+  String.raw`^\s*${COLOUR}(?:Cell ${COLOUR}In *\[\d+\]|Input ${COLOUR}In \[\d+\]|(?:File )?${COLOUR}<ipython-input-\d+-\w+>)[^\n]*\n`,
+);
+
+/** The line of an IPython traceback that names the exception; null without such a traceback. */
+function notebookException(text: string): { start: number; end: number; name: string | undefined } | null {
+  if (!text.includes('Traceback (most recent call last)') && !/\b(?:In|ipython-input)\b/.test(text.slice(0, 100)))
+    return null;
+  const header = NOTEBOOK_HEADER.exec(text) ?? NOTEBOOK_FRAME.exec(text);
+  if (header === null) return null;
+  const name = header[1];
+  const from = header.index + header[0].length;
+  let last: { start: number; end: number } | null = null;
+  for (let at = text.indexOf('\n', from - 1); at !== -1; at = text.indexOf('\n', at + 1)) {
+    const colours = /^(?:\x1b\[[\d;]*m)*/.exec(text.slice(at + 1, at + 60))?.[0].length ?? 0;
+    const line = lineFrom(text, at + 1 + colours);
+    const words = text.slice(line.start, line.end);
+    if (name === undefined ? RAISED.test(words) : words.startsWith(name)) last = line;
+  }
+  if (last === null && name === undefined) return null;
+  return { ...(last ?? lineFrom(text, header.index + header[0].search(/\S|$/))), name: name?.split('.').at(-1) };
 }
 
 /** The last place at which the words begin a line, ignoring indents and quote marks. */

@@ -8,6 +8,9 @@ const INSIDE =
   /^(?:Cell In\s*\[\d+\]|File |Input In \[|<ipython-input|~?\/|[\w./~<>-]+\.py in |\s*(?:-+>)? *\d+ |\s*\.\.\.|\s*\.{3}|\s*$|\s{4,})/;
 const COLOUR = /\x1b\[[\d;]*m/g;
 
+/** The first frame of a traceback whose header is cut off. */
+const FIRST_FRAME = /^\s*(?:Cell In *\[\d+\]|Input In \[\d+\]|(?:File )?<ipython-input-\d+-\w+>)/;
+
 const PLAIN = 'Traceback (most recent call last):';
 
 /** Whether a text contains an IPython traceback. */
@@ -15,7 +18,7 @@ export const hasNotebookTraceback = (text: string): boolean =>
   text
     .replace(COLOUR, '')
     .split('\n')
-    .some((line) => NAMED.test(line));
+    .some((line, index) => NAMED.test(line) || (index === 0 && FIRST_FRAME.test(line)));
 
 /**
  * A text with each traceback, IPython's or Python's, reduced to its header and final error. `raised` names the errors of tracebacks that
@@ -34,13 +37,19 @@ export function withoutTracebacks(text: string): { text: string; raised: string 
       kept.push(PLAIN);
       continue;
     }
+    if (index === 0 && FIRST_FRAME.test(line)) {
+      state = 'notebook';
+      kept.push(PLAIN);
+      continue;
+    }
     if (HEADER.test(line) && NAMED.test(lines[index + 1] ?? '')) continue;
     if (line === PLAIN) {
       state = 'plain';
       kept.push(PLAIN);
       continue;
     }
-    if (state === 'notebook' && (line.startsWith(`${raised}:`) || line === raised)) {
+    const isNamed = raised === null ? RAISED.test(line) : line.startsWith(`${raised}:`) || line === raised;
+    if (state === 'notebook' && isNamed) {
       state = 'out';
       raised = null;
     } else if (state === 'notebook' && (INSIDE.test(line) || !RAISED.test(line))) continue;

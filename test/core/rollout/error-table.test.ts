@@ -3,6 +3,28 @@ import { failureOf } from '../../../src/core/rollout/tool-failure.ts';
 
 /** Results of tools as servers, shells, interpreters and trainers' tools write them; kind and fault are written by hand. */
 const TABLE: readonly (readonly [text: string, kind: string, fault: string | null])[] = [
+  // Notebooks.
+  [
+    '---------------------------------------------------------------------------\nZeroDivisionError                         Traceback (most recent call last)\nCell In[2], line 1\n----> 1 1/0\n\nZeroDivisionError: division by zero',
+    'exception',
+    'model',
+  ],
+  [
+    "5\n\x1b[0;31m---------------------------------------------------------------------------\x1b[0m\n\x1b[0;31mNameError\x1b[0m                                 Traceback (most recent call last)\nCell \x1b[0;32mIn[1], line 2\x1b[0m\n\x1b[0;32m----> 2\x1b[0m x\n\n\x1b[0;31mNameError\x1b[0m: name 'x' is not defined",
+    'exception',
+    'model',
+  ],
+  ['  Cell In[3], line 1\n    x = = 1\n        ^\nSyntaxError: invalid syntax\n', 'syntax', 'model'],
+  [
+    "ModuleNotFoundError                       Traceback (most recent call last)\n<ipython-input-1-9e1622b385b6> in <module>\n----> 1 import xyz\n\nModuleNotFoundError: No module named 'xyz'",
+    'missing_module',
+    'world',
+  ],
+  [
+    'KeyError                                  Traceback (most recent call last)\nCell In[4], line 1\n----> 1 d[1]',
+    'exception',
+    'model',
+  ],
   // Servers that are not reached.
   [
     "Error: HTTPConnectionPool(host='10.0.3.7', port=8000): Max retries exceeded with url: /search (Caused by ConnectTimeoutError)",
