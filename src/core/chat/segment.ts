@@ -7,7 +7,7 @@ import { endBefore, type Header, resultBefore, scanHeaders, withoutEmptyReplies 
 import { type ChatTemplate, type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 import { TEMPLATES } from './templates/index.ts';
 import { unmarkedTurns } from './unmarked.ts';
-import { breakBetween, voiceOf } from './voices.ts';
+import { breakBetween, CLEAR, voiceOf } from './voices.ts';
 
 /** A conversation as read from its text. */
 export interface SegmentedChat {
@@ -374,7 +374,7 @@ const turnText = (text: string, turn: ChatTurn): string => {
 /** The end of what GLM's template says of tools. */
 const TOOLS_SAID = /^[\s\S]*\n<\/tool_call>\n(?=\S)/;
 /** How a system text begins. */
-const INSTRUCTS = /^\s*(?:#+ |You are|You're|Your (?:task|role|job|name)|Act as|As an? |Use )/;
+const INSTRUCTS = /^\s*(?:You are(?! given\b)|You're|Your (?:task|role|job|name)|Act as|As an? |Use )/;
 
 /** A prompt whose system and user text have one line break between them. */
 function givenByLines(text: string, turn: ChatTurn): ChatTurn[] {
@@ -393,7 +393,8 @@ function givenByLines(text: string, turn: ChatTurn): ChatTurn[] {
       ? [{ ...turn, confidence: 'inferred' }]
       : (dividedAt(turn, body, tools - 1, 'user', 'system') ?? [unknown]);
   }
-  if (!isInstructed && voiceOf(rest.slice(lead + at)) >= 0) return [unknown];
+  // A task in paragraphs has such places itself.
+  if (!isInstructed && voiceOf(rest.slice(lead + at)) > -CLEAR) return [unknown];
   return dividedAt(turn, body, tools + lead + at, 'user', 'system') ?? [unknown];
 }
 
@@ -419,8 +420,12 @@ function dividedAt(
   return [before, after];
 }
 
-/** How model instructions begin that a template wrote into a user turn, up to the empty line after them. */
-const INSTRUCTIONS = /^(?:You are|You're|Your (?:task|role|job|name)|Act as|As an? )[^\n]*(?:\n[^\n]+)*\n\n(?=\S)/;
+/**
+ * How model instructions begin that a template wrote into a user turn, up to the empty line after them. Behind further
+ * empty lines they may go on. "You are given" begins a task.
+ */
+const INSTRUCTIONS =
+  /^(?:You are(?! (?:given|asked|provided|presented|to)\b)|You're|Your (?:role|job|name)|Act as|As an? )[^\n]*(?:\n[^\n]+)*\n\n(?=\S)(?![\s\S]*\n\s*\n\S)/;
 
 /** Splits the system text from the user's, if the template put it there; inferred from how it begins. */
 function withSystem({ systemIn }: Shape, text: string, boundary: number, turns: ChatTurn[]): ChatTurn[] {

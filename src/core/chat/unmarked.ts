@@ -110,16 +110,16 @@ function turnsWithResults(text: string, from: number): ChatTurn[] | null {
   let start = from;
   for (let call = callFrom(text, from, calls); call !== null; call = callFrom(text, start, calls)) {
     const results: ChatTurn[] = [];
-    const end = resultsEnd(text, call, calls, results);
+    const { end, isKnown } = resultsEnd(text, call, calls, results);
     // Fewer results than calls: the calls were made one by one, and most were answered with nothing.
     const [first = call.end, ...more] = results.length < call.ends.length ? call.ends : [call.end];
     turns.push(...saidTurns(text, start, call.start, first));
     for (const [i, stop] of more.entries())
       turns.push(unmarkedTurn('assistant', 'inferred', i === 0 ? first : (more[i - 1] ?? first), stop));
     turns.push(...results);
-    if (end === null) {
+    if (!isKnown) {
       // The end of a result in words is unknown.
-      if (call.end < text.length) turns.push(unmarkedTurn('unknown', 'unknown', call.end, text.length));
+      if (end < text.length) turns.push(unmarkedTurn('unknown', 'unknown', end, text.length));
       return turns;
     }
     start = end;
@@ -128,26 +128,40 @@ function turnsWithResults(text: string, from: number): ChatTurn[] | null {
   return [...turns, ...saidTurns(text, start, text.length, text.length)];
 }
 
-/** Adds the results of a call. @returns where they end; null if that is unknown */
-function resultsEnd(text: string, call: CallPlace, calls: RegExp, turns: ChatTurn[]): number | null {
+/** Adds the results of a call. @returns where they end, as far as that is known */
+function resultsEnd(
+  text: string,
+  call: CallPlace,
+  calls: RegExp,
+  turns: ChatTurn[],
+): { end: number; isKnown: boolean } {
   let end = call.end;
   for (let results = 0; results < call.count; results++) {
-    const result = resultFrom(text, end, call.ids);
+    const result = resultFrom(text, end, call.ids, calls);
     if (result === null) {
-      const words = results > 0 ? end : (wordsEnd(text, end, call.ids, calls) ?? end);
-      if (words === end) return results > 0 ? end : null;
-      turns.push(unmarkedTurn('tool', 'inferred', end, words));
-      return words;
+      const isNext = results === 0 || [...call.ids].some((id) => text.startsWith(id, end));
+      if (!isNext) return { end, isKnown: true };
+      const words = wordsEnd(text, end, call.ids, calls) ?? end;
+      if (words === end) return { end, isKnown: false };
+      // Words without ids may be the results of several calls.
+      const isAlone = call.count - results === 1 || call.ids.size > 0;
+      turns.push(
+        isAlone ? unmarkedTurn('tool', 'inferred', end, words) : unmarkedTurn('unknown', 'unknown', end, words),
+      );
+      return { end: words, isKnown: true };
     }
     turns.push(unmarkedTurn('tool', 'inferred', result.start, result.end));
     end = result.end;
   }
-  return end;
+  return { end, isKnown: true };
 }
 
 /** A number, or the value that a notebook prints. */
 const NUMBER = /^(?:Out\[\d+\]: )?-?\d+(?:\.\d+)?(?=[\p{L}\\])/u;
 const NOTEBOOK = /^Out\[\d+\]: (?=[[({])/;
+
+/** Words of one who calls a tool next. */
+const PLANS = /\b(?:let['’]s|let me(?! know)|we (?:can|should|need to|have to|will)|I (?:need to|should))\b/i;
 
 /** The end of a result in words: a value, or where the reply touches it, or the next call; null if unknown. */
 function wordsEnd(text: string, at: number, ids: ReadonlySet<string>, calls: RegExp): number | null {
@@ -164,7 +178,7 @@ function wordsEnd(text: string, at: number, ids: ReadonlySet<string>, calls: Reg
   const value = printed === null ? null : bracketsEnd(words, printed[0].length);
   if (value !== null) return start + value;
   const [touching, ...more] = gluesIn(text.slice(0, until), start);
-  if (touching === undefined) return voiceOf(words) < 2 ? next : null;
+  if (touching === undefined) return voiceOf(words) < 1 && !PLANS.test(words) ? next : null;
   const pieces = [touching, ...more, until];
   const rest = pieces.slice(1).map((end, i) => text.slice(pieces[i], end));
   const [reply = ''] = rest;
@@ -239,14 +253,30 @@ function callAt(text: string, match: RegExpExecArray): Omit<CallPlace, 'ends'> |
 }
 
 /** A result at this place: a JSON value, or words closed by the call's id. */
-function resultFrom(text: string, at: number, ids: ReadonlySet<string>): { start: number; end: number } | null {
+function resultFrom(
+  text: string,
+  at: number,
+  ids: ReadonlySet<string>,
+  calls: RegExp,
+): { start: number; end: number } | null {
   const close = /^\{"content": ?[\s\S]*?, ?"call_id": ?"(\w+)"\}/.exec(text.slice(at, at + MAX_RESULT));
   if (close !== null && ids.has(close[1] ?? '')) return { start: at, end: at + close[0].length };
   const id = [...ids].find((one) => text.startsWith(one, at));
   const tag = text.startsWith('<|tool_response|>', at) ? '<|tool_response|>'.length : 0;
   const start = at + (id?.length ?? 0) + tag;
-  const end = jsonEnd(text, start);
+  const end =
+    jsonEnd(text, start) ??
+    (id === undefined ? null : nextId(text.slice(0, callFrom(text, start, calls)?.start), start, ids, id));
   return end === null ? null : { start: at, end };
+}
+
+/** The id of the next result, which ends one in words. */
+function nextId(text: string, start: number, ids: ReadonlySet<string>, own: string): number | null {
+  const places = [...ids]
+    .filter((id) => id !== own)
+    .map((id) => text.indexOf(id, start))
+    .filter((at) => at > start);
+  return places.length === 0 ? null : Math.min(...places);
 }
 
 const MAX_RESULT = 1 << 16;
@@ -255,9 +285,14 @@ const MAX_VALUE = 1 << 18;
 const promptNames = (prompt: string): Set<string> =>
   new Set([...prompt.matchAll(/"name": ?"([\w.-]{1,64})"/g)].map(([, name]) => name!));
 
-/** The end of the JSON value that begins here, an object, a list or a string; null if there is none or it is open. */
-const jsonEnd = (text: string, start: number): number | null =>
-  /[{["]/.test(text[start] ?? '') ? bracketsEnd(text, start) : null;
+/** How a value in JSON or Python begins; words in brackets begin otherwise. */
+const VALUE = /(?:\{\s*["'}\d]|\[\s*(?:["'{[\](\d-]|true\b|false\b|null\b|True\b|False\b|None\b)|")/y;
+
+/** The end of the value that begins here, an object, a list or a string; null if there is none or it is open. */
+function jsonEnd(text: string, start: number): number | null {
+  VALUE.lastIndex = start;
+  return VALUE.test(text) ? bracketsEnd(text, start) : null;
+}
 
 /** The end of a value in brackets or quotes; null if it is never closed. */
 function bracketsEnd(text: string, start: number): number | null {

@@ -5,9 +5,13 @@
 
 /** A sentence end followed by another text without a blank. */
 const GLUE =
-  /(?<=[\p{L}\d)\]}"'*`%][.!?…]["*)]{0,3}|#{3}|:\)|[。！？]|\p{Extended_Pictographic}|\n```)(?=["'*([{#-]{0,3}[\p{L}\d]|<\w+>)/gu;
+  /(?<=[\p{L}\d)\]}"'*`%][.!?…]["*)]{0,3}|#{3}|:\)|[。！？]|\p{Extended_Pictographic}|\n```)(?=["'*([{#-]{0,3}[\p{L}\d]|#{1,6} \p{Lu}|<\w+>)/gu;
 /** The end of a value or of a tag, and a sentence behind it. */
 const CLOSED = /(?<=(?<!\\)[\]})]|\n<\/\w{1,20}>)(?=\p{Lu}\p{Ll}*(?:['’]\p{Ll}+)?[ ,.!])/gu;
+/** The end of a quotation, and a sentence behind it. */
+const QUOTED = /(?<=[\p{L}\d.!?]")(?=\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)? \p{Ll})/gu;
+/** A speaker's name, as environments and their examples write it. */
+const NAMED = /(?<=[^\s"'`(\[*])(?=(?:Assistant|Observation|Environment|Feedback|Human|User):\s)/gu;
 /** A list of records behind words. */
 const RECORDS = /(?<=[\p{L}\d).!?"'])(?=\[\{"\w+": )/gu;
 /** Two words without a blank, the second with a capital. */
@@ -27,7 +31,7 @@ const SUFFIX = /^(?:\p{Ll}{1,5}\b(?! \p{Ll})|\d(?!\. \p{Lu})|\S{0,20}[(@])/u;
 export function gluesIn(text: string, from: number): number[] {
   const found = new Set<number>();
   const inCode = codeIn(text, from);
-  for (const pattern of [GLUE, CLOSED, RECORDS, CAMEL]) {
+  for (const pattern of [GLUE, CLOSED, QUOTED, NAMED, RECORDS, CAMEL]) {
     pattern.lastIndex = from;
     for (const { index: at } of text.matchAll(pattern)) {
       if (at <= from || inCode(at)) continue;
@@ -37,7 +41,7 @@ export function gluesIn(text: string, from: number): number[] {
       if (isWords && NAMES.test(before) && !(NAME_ENDS.test(before) && SENTENCE.test(after))) continue;
       if (text[at - 1] === '.' && SUFFIX.test(after)) continue;
       // A quotation mark that closes belongs to the text before.
-      if (text[at] === '"' && count(lineBefore(text, from, at), /"/g) % 2 === 1) continue;
+      if ((text[at] === '"' || pattern === QUOTED) && count(lineBefore(text, from, at), /"/g) % 2 === 1) continue;
       found.add(at);
       if (found.size > MAX_PLACES) break;
     }
@@ -48,6 +52,7 @@ export function gluesIn(text: string, from: number): number[] {
 /** A text with more places is no dialogue. */
 const MAX_PLACES = 200;
 const MAX_LINE = 2000;
+const MAX_ASKED = 1500;
 
 const lineBefore = (text: string, from: number, at: number): string => {
   const before = text.slice(Math.max(from, at - MAX_LINE), at);
@@ -78,7 +83,7 @@ export function voiceOf(text: string): number {
 }
 
 /** The tag, the list or the first words with which a text begins. */
-const FORM = /^\s*(?:<\w+>|\[\{"\w+"|\{"\w+"|[^\s\p{L}\d]{1,4}\s?\w*)/u;
+const FORM = /^\s*(?:<\w+>|\p{Lu}\p{Ll}{3,12}:(?=\s)|\[\{"\w+"|\{"\w+"|[^\s\p{L}\d]{1,4}\s?\w*)/u;
 
 const voiceForm = (text: string): string => FORM.exec(text)?.[0] ?? '';
 
@@ -90,7 +95,7 @@ function sharedForm(texts: readonly string[]): string | null {
 }
 
 /** A voice that speaks this clearly is not the other's. */
-const CLEAR = 2;
+export const CLEAR = 2;
 
 /**
  * Do these texts, which touch one another, alternate between assistant and user? Words of their own must say so, or
@@ -117,6 +122,10 @@ export function alternates(texts: readonly string[], first: 'assistant' | 'user'
 const BREAK = /(?<=[^\n])\n(?=[^\n])/g;
 const SENTENCE_BREAK = /(?<=[.!?:)\]}>"`…。！？]|\*\*)\n(?=[\p{Lu}"'(¡¿<[]|\p{Lo})/gu;
 
+/** How an environment's words begin that has a name. */
+const LABEL = /^(?:Observation|Environment|Feedback|Human|User|Result|Output):/;
+const CAPITAL_BREAK = /(?<=[^\n])\n(?=["'(¡¿<[]?\p{Lu})/gu;
+
 /**
  * The line break between two speakers: the only place there is, or the one at which both speak most
  * clearly with their own voices. @returns its offset; null if several would do
@@ -130,9 +139,15 @@ export function breakBetween(text: string, first: 'assistant' | 'system'): numbe
   const inCode = codeIn(text, thought);
   const open = places.filter((at) => !inCode(at));
   const [only, ...others] = open;
-  if (only === undefined || others.length === 0) return only ?? null;
-  const observed = open.filter((at) => text.slice(0, at).endsWith('\n```') && /^<\w+>/.test(text.slice(at + 1)));
-  if (observed.length === 1) return observed[0] ?? null;
+  if (only === undefined) return null;
+  const isOnly = first === 'assistant' || [...text.matchAll(CAPITAL_BREAK)].every(({ index }) => open.includes(index));
+  if (others.length === 0 && isOnly) return only;
+  const observed = open.filter(
+    (at) =>
+      LABEL.test(text.slice(at + 1, at + 20)) ||
+      (text.slice(0, at).endsWith('\n```') && /^<\w+>/.test(text.slice(at + 1))),
+  );
+  if (observed.length > 0) return observed.length === 1 ? (observed[0] ?? null) : null;
   const last = open.at(-1) ?? only;
   const before = text.slice(0, last);
   const asks = before.slice(before.lastIndexOf('\n') + 1);
@@ -141,6 +156,9 @@ export function breakBetween(text: string, first: 'assistant' | 'system'): numbe
     .map((at) => ({ at, after: voiceOf(text.slice(at + 1)), voice: voiceOf(text.slice(0, at)) }))
     .sort((a, b) => b.voice - b.after - (a.voice - a.after));
   const [best, next] = weighed;
-  if (best === undefined || next === undefined || best.after >= 0) return null;
-  return best.voice - best.after > next.voice - next.after ? best.at : null;
+  if (best === undefined || best.after > (first === 'system' ? -CLEAR : -1)) return null;
+  // Counted over pages, words of any voice add up.
+  const asked = text.slice(best.at + 1);
+  if (first === 'system' && (asked.length > MAX_ASKED || voiceOf(asked.slice(0, 300)) >= 0)) return null;
+  return next === undefined || best.voice - best.after > next.voice - next.after ? best.at : null;
 }

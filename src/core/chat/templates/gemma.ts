@@ -7,7 +7,7 @@ const ASKS = endsWithHeader('\\nmodel\\n');
  * tags, whose result Gemma 4's template leaves out: only a line break is between them.
  */
 const AFTER_ANNOUNCED: HeaderRule = {
-  open: String.raw`(?<=(?:^|\n|>)(?![-*\d ])[^\n]{0,200}\b(?:Let me(?! know)|Let's|I'll|I will|I'm going to|Please (?:hold|wait|give))\b[^\n]{0,200}[.!…]\n|</(?:tool_call|function_calls)>\n)(?=[^\sa-z\d#<|>+-]|<(?!tool_call>))`,
+  open: String.raw`(?<=(?:^|\n|>)(?![-*\d ])[^\n]{0,200}\b(?:Let me(?! know)|Let's|I'll|I will|I'm going to|Please (?:hold|wait|give))\b[^\n]{0,200}[.!…]\n|</(?:tool_call|function_calls)>\n)(?=[^\sa-z\d#<|>+\x60-]|<(?!tool_call>))`,
   role: 'assistant',
   after: ['assistant'],
   adjacent: true,

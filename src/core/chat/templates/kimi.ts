@@ -28,6 +28,8 @@ export const kimi: ChatTemplate = {
       { open: String.raw`^(tool_declare)(?=\[)` },
       { open: String.raw`^(system|user)(?=\S)` },
       { open: String.raw`(?<=[}\]])(system)(?=[^a-z\s])` },
+      // The template's own system prompt ends in blanks that its author did not mean.
+      { open: String.raw`(?<=systemYou are Kimi, an AI assistant created by Moonshot AI\.\s{1,8})(user)(?=\S)` },
       // Calls end the model's turn, so a name after them is the tool's.
       {
         open: String.raw`(?<=<\|tool_calls_section_end\|>|</tool_call>)[\w.-]{0,64}## Return of[^\n]{0,200}(?:\n|$)`,
