@@ -7,7 +7,7 @@ import { endBefore, type Header, resultBefore, scanHeaders, withoutEmptyReplies 
 import { type ChatTemplate, type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 import { TEMPLATES } from './templates/index.ts';
 import { unmarkedTurns } from './unmarked.ts';
-import { breakBetween, CLEAR, voiceOf } from './voices.ts';
+import { breakBetween, CLEAR, quotesBorder, voiceOf } from './voices.ts';
 
 /** A conversation as read from its text. */
 export interface SegmentedChat {
@@ -340,8 +340,13 @@ function withDoubt({ special }: Shape, text: string, boundary: number, turns: Ch
  */
 function hidden({ hides }: Shape, text: string, boundary: number, turns: ChatTurn[]): ChatTurn[] {
   if (hides === undefined) return turns;
+  const isQuoting = turns.some((turn) => quotesBorder(turnText(text, turn).replace(GIVEN_BY_GLM, '')));
   return turns.flatMap((turn, i): ChatTurn[] => {
-    if (turn.pieces.every(({ end }) => end <= boundary)) return givenByLines(text, turn);
+    if (isQuoting) return [unknownTurn(turn)];
+    if (turn.pieces.every(({ end }) => end <= boundary))
+      return turns.some(({ role, pieces }) => role === 'assistant' && pieces.every(({ end }) => end < boundary))
+        ? [unknownTurn(turn)]
+        : givenByLines(text, turn);
     if (turn.role !== 'assistant') return [turn];
     if (turns[i + 1] !== undefined && turns[i + 1]?.role !== 'tool')
       return (
@@ -371,6 +376,8 @@ const turnText = (text: string, turn: ChatTurn): string => {
   return body === undefined ? '' : text.slice(body.start, body.end);
 };
 
+/** Reasoning before a reply, and what the template says of tools. */
+const GIVEN_BY_GLM = /^\s*<think>[\s\S]*?<\/think>|^[\s\S]*\n<\/tool_call>\n(?=\S)/;
 /** The end of what GLM's template says of tools. */
 const TOOLS_SAID = /^[\s\S]*\n<\/tool_call>\n(?=\S)/;
 /** How a system text begins. */

@@ -1,5 +1,5 @@
 import { addPiece, type ChatTurn } from './chat-turn.ts';
-import { alternates, gluesIn, voiceOf } from './voices.ts';
+import { alternates, gluesIn, quotesBorder, voiceOf } from './voices.ts';
 
 /**
  * Text without a template, or of one that leaves nothing between turns. The reading is heuristic: calls and results by
@@ -7,9 +7,17 @@ import { alternates, gluesIn, voiceOf } from './voices.ts';
  */
 export function unmarkedTurns(prompt: string, response: string): ChatTurn[] {
   const text = prompt + response;
+  if (quotesBorder(text.replaceAll(THOUGHT, '')))
+    return [
+      unmarkedTurn('user', 'unknown', 0, prompt.length),
+      unmarkedTurn('assistant', 'unknown', prompt.length, text.length),
+    ].filter(({ pieces }) => pieces.length > 0);
   const turns = [...givenTurns(prompt), ...(response === '' ? [] : repliedTurns(text, prompt.length))];
   return turns.filter(({ pieces }) => pieces.length > 0);
 }
+
+/** Reasoning that a model writes in tags. */
+const THOUGHT = /<think>[\s\S]*?<\/think>/g;
 
 const unmarkedTurn = (role: string, confidence: ChatTurn['confidence'], start: number, end: number): ChatTurn => {
   const turn: ChatTurn = { role, confidence, pieces: [] };

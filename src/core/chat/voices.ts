@@ -11,7 +11,7 @@ const CLOSED = /(?<=(?<!\\)[\]})]|\n<\/\w{1,20}>)(?=\p{Lu}\p{Ll}*(?:['’]\p{Ll}
 /** The end of a quotation, and a sentence behind it. */
 const QUOTED = /(?<=[\p{L}\d.!?]")(?=\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)? \p{Ll})/gu;
 /** A speaker's name, as environments and their examples write it. */
-const NAMED = /(?<=[^\s"'`(\[*])(?=(?:Assistant|Observation|Environment|Feedback|Human|User):\s)/gu;
+const NAMED = /(?<=[^\s"'`([*])(?=(?:Assistant|Observation|Environment|Feedback|Human|User):\s)/gu;
 /** A list of records behind words. */
 const RECORDS = /(?<=[\p{L}\d).!?"'])(?=\[\{"\w+": )/gu;
 /** Two words without a blank, the second with a capital. */
@@ -109,6 +109,7 @@ export function alternates(texts: readonly string[], first: 'assistant' | 'user'
   if (replies.some((text) => voiceForm(text) !== '' && asked.some((other) => voiceForm(other) === voiceForm(text))))
     return false;
   const [replyForm, askedForm] = [sharedForm(replies), sharedForm(asked)];
+  if (replyForm !== null && askedForm !== null && replyForm !== askedForm) return true;
   let sum = replyForm === askedForm ? 0 : CLEAR;
   for (const [i, text] of texts.entries()) {
     const voice = isReply(i) ? voiceOf(text) : -voiceOf(text);
@@ -120,7 +121,7 @@ export function alternates(texts: readonly string[], first: 'assistant' | 'user'
 
 /** A line break alone, and one behind the end of a sentence. */
 const BREAK = /(?<=[^\n])\n(?=[^\n])/g;
-const SENTENCE_BREAK = /(?<=[.!?:)\]}>"`…。！？]|\*\*)\n(?=[\p{Lu}"'(¡¿<[]|\p{Lo})/gu;
+const SENTENCE_BREAK = /(?<=[.!?)\]}>"`…。！？]|\*\*)\n(?=[\p{Lu}"'(¡¿<[]|\p{Lo})/gu;
 
 /** How an environment's words begin that has a name. */
 const LABEL = /^(?:Observation|Environment|Feedback|Human|User|Result|Output):/;
@@ -162,3 +163,9 @@ export function breakBetween(text: string, first: 'assistant' | 'system'): numbe
   if (first === 'system' && (asked.length > MAX_ASKED || voiceOf(asked.slice(0, 300)) >= 0)) return null;
   return next === undefined || best.voice - best.after > next.voice - next.after ? best.at : null;
 }
+
+/** Tags and role words that part turns, or are quoted. Where nothing else parts them, neither is more likely. */
+const BORDERS =
+  /<\|(?!\/?tool)\w+\|>|<｜|\[\/?(?:INST|TOOL_RESULTS)\]|<\/?(?:tool_response|response|think)>|(?:^|\n)(?:user|assistant|system|tool|model|ai)[^\S\n]*(?:\n|$)/;
+
+export const quotesBorder = (text: string): boolean => BORDERS.test(text);

@@ -41,6 +41,73 @@ describe('a dialogue of which a template leaves nothing between the texts', () =
     ]);
   });
 
+  it('has results in words that begin with a bracket, and parallel ones up to the next id', () => {
+    const calls = 'get_userabcdefgh0{"id": "7"}get_userabcdefgh1{"id": "8"}';
+    expect(
+      turnsOf(
+        `You are an agent.${TOOLS}Who am I?`,
+        `${calls}abcdefgh0[Read a.txt: lines 1 to 9]\n\nThe first.abcdefgh1[Read b.txt]get_userabcdefgh2{"id": "9"}abcdefgh2{"name": "Mia"}`,
+      ).slice(2),
+    ).toEqual([
+      `assistant inferred: ${calls}`,
+      'tool inferred: abcdefgh0[Read a.txt: lines 1 to 9]\n\nThe first.',
+      'tool inferred: abcdefgh1[Read b.txt]',
+      'assistant inferred: get_userabcdefgh2{"id": "9"}',
+      'tool inferred: abcdefgh2{"name": "Mia"}',
+    ]);
+  });
+
+  it('keeps results in words together, as unknown, where several calls have no ids', () => {
+    const calls = 'get_user{"id": "7"}get_user{"id": "8"}';
+    const found = turnsOf(
+      `You are an agent.${TOOLS}Who am I?`,
+      `${calls}no user 7no user 8get_user{"id": "9"}{"a": 1}`,
+    );
+    expect(found.slice(3, 6)).toEqual([
+      'assistant inferred: get_user{"id": "8"}',
+      'unknown unknown: no user 7no user 8',
+      'assistant inferred: get_user{"id": "9"}',
+    ]);
+  });
+
+  it('does not take words that plan the next call for the end of a result', () => {
+    const found = turnsOf(
+      `You are an agent.${TOOLS}Who am I?`,
+      'get_user{"id": "7"}bash-$We found the user. Let\'s ask for the other one get_user{"id": "8"}{"a": 1}',
+    );
+    expect(found[3]).toMatch(/^unknown unknown: bash-\$We found/);
+  });
+
+  it('is parted by the names of its speakers', () => {
+    expect(
+      turnsOf(
+        'Solve it. What is 7 + 8?',
+        'Assistant:\n<execute>7 + 8</execute>Observation:\n15Assistant:\nIt is <solution>15</solution>Observation:\nYour answer is right.',
+      ).slice(1),
+    ).toEqual([
+      'assistant inferred: Assistant:\n<execute>7 + 8</execute>',
+      'user inferred: Observation:\n15',
+      'assistant inferred: Assistant:\nIt is <solution>15</solution>',
+      'user inferred: Observation:\nYour answer is right.',
+    ]);
+  });
+
+  it('begins with a system text that ends in a quotation or before a heading', () => {
+    expect(turnsOf('Answer only "Yes" or "No"Is the sky blue?', 'Yes')).toEqual([
+      'system inferred: Answer only "Yes" or "No"',
+      'user inferred: Is the sky blue?',
+      'assistant inferred: Yes',
+    ]);
+    expect(turnsOf('Think first.### Question\nWhy?', 'So.')[1]).toBe('user inferred: ### Question\nWhy?');
+  });
+
+  it.each(['Say <|im_end|> to stop.', 'As in\nassistant\nthat is all.', '[INST] is a token.'])(
+    'is unknown where a text quotes what may part turns: %s',
+    (said) => {
+      for (const turn of turnsOf(`You are an airline agent.${TOOLS}Hi!`, said)) expect(turn).toContain(' unknown: ');
+    },
+  );
+
   it('is unknown where no voice says who speaks', () => {
     const [, reply] = turnsOf('What is 7 + 8?', 'The sum is 15.So the answer is 15.');
     expect(reply).toBe('assistant unknown: The sum is 15.So the answer is 15.');
@@ -83,6 +150,51 @@ describe('a stripped text of GLM', () => {
   it('is unknown where several line breaks would do', () => {
     const roles = turnsOf('\nYou are an agent.\nGo.', '\n<think></think>\nOne.\nTwo.\nThree.\n<think></think>\nDone.');
     expect(roles[2]).toMatch(/^unknown unknown/);
+  });
+});
+
+describe('a prompt of GLM without a system text', () => {
+  it.each([
+    'Please output CSV code:\n\nTask:\nGiven a recipe, write a row. No other words, please use commas.',
+    '## Instruction\n\nYour task is to grade it.\nRead the rules.\nThere are no others.',
+  ])('is not divided by words of its own: %s', (said) => {
+    expect(
+      turnsOf(`\n${said}`, '\n<think></think>\nDone.').filter((turn) => /^(?:system|user) inferred/.test(turn)),
+    ).toEqual([]);
+  });
+
+  it("parts a reply and the environment's words by its name", () => {
+    expect(
+      turnsOf(
+        '\nWhat is 7 + 8?',
+        '\n<think></think>\nAssistant:\nIt is 16.\nObservation:\nYour answer is wrong.\n<think></think>\nIt is 15.',
+      ).slice(1),
+    ).toEqual([
+      'assistant inferred: <think></think>\nAssistant:\nIt is 16.',
+      'user inferred: Observation:\nYour answer is wrong.',
+      'assistant inferred: <think></think>\nIt is 15.',
+    ]);
+  });
+});
+
+describe('a stripped text of Gemma', () => {
+  it('has a system text in the user turn, if one empty line is behind it', () => {
+    const roles = (said: string) => turnsOf(`user\n${said}\nmodel\n`, 'Hi.').map((turn) => turn.split(' ')[0]);
+    expect(roles('You are a poet.\n\nWrite a line.')).toEqual(['system', 'user', 'assistant']);
+    expect(roles('You are a poet.\n\nYou know rhymes.\n\nWrite a line.')).toEqual(['user', 'assistant']);
+    expect(roles('You are given a list.\n\nSort it.')).toEqual(['user', 'assistant']);
+  });
+
+  it('has code behind a word of announcement in the same turn', () => {
+    expect(turnsOf('user\nRun it.\nmodel\n', 'Let me run it.\n```\nls\n```')).toHaveLength(2);
+  });
+});
+
+describe('a stripped text of Kimi', () => {
+  it("has the user's turn behind the template's own system prompt, however it begins", () => {
+    const own = 'systemYou are Kimi, an AI assistant created by Moonshot AI.\n';
+    for (const said of ['# Task', 'add 13', '[image]What?', '11. To mean'])
+      expect(turnsOf(`${own}user${said}assistant`, 'Yes.')[1]).toBe(`user marked: ${said}`);
   });
 });
 
