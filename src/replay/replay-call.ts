@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 import type { ReplayBackend } from './backend.ts';
-import { clockUse } from './compare/clock.ts';
+import { clockUse, mayWaver } from './compare/clock.ts';
 import { ALL_RULES, type Rules } from './compare/rules.ts';
 import { matchTexts } from './compare/texts.ts';
 import { PROGRAMS, type Program } from './forms.ts';
@@ -45,6 +45,8 @@ export async function replayCall(plan: PlannedCall, options: ReplayOptions): Pro
 
 /** Extra seconds for a program that a loaded host delayed. */
 const PATIENCE = { times: 4, most: 120 };
+/** A match by luck is rarely one three times. */
+const RUNS_OF_LUCK = 3;
 /** The share of its time limit that a program spends on a processor if nothing holds it up. */
 const BUSY_SHARE = 0.85;
 
@@ -96,7 +98,10 @@ class Replay {
     // This machine would lack it the next time too.
     const isOver = judged?.lack != null && judged.verdict !== 'same' && judged.verdict !== 'normalised';
     // A second run distinguishes a program's own randomness from a different result.
-    const wanted = isOver ? 1 : Math.max(repeat, isOpen(judged) && this.#plan.code !== null ? 2 : 1);
+    const { code } = this.#plan;
+    const usual =
+      code === null ? 1 : isOpen(judged) ? 2 : judged?.match != null && mayWaver(code.code) ? RUNS_OF_LUCK : 1;
+    const wanted = isOver ? 1 : Math.max(repeat, usual);
     while (this.#runs.length < wanted) await this.#run();
     return this.#outcomeOf(await this.#environment());
   }

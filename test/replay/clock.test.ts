@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { clockUse, durationAt, fitsRun, isEpochNear, isRate, isStampNear } from '../../src/replay/compare/clock.ts';
+import {
+  clockUse,
+  durationAt,
+  fitsRun,
+  isEpochNear,
+  isRate,
+  isStampNear,
+  mayWaver,
+} from '../../src/replay/compare/clock.ts';
 import { readSet } from '../../src/replay/compare/sets.ts';
 import { isOneStatement, readLines } from '../../src/replay/compare/traceback.ts';
 import { sharedWording } from '../../src/replay/compare/wording.ts';
@@ -139,4 +147,17 @@ test.each([
 test('another error is not', () => {
   expect(sharedWording('TypeError: f() missing 1')).not.toBe(sharedWording('TypeError: g() missing 1'));
   expect(sharedWording('ValueError: no')).not.toBe(sharedWording('KeyError: no'));
+});
+
+test.each([
+  ["print(list({'a', 'b'}))", true],
+  ['print({w for w in words})', true],
+  ['print(hash(x))', true],
+  ['import random\nprint(random.random())', true],
+  ['import random\nrandom.seed(1)\nprint(random.random())', false],
+  ["print({'a': 1, 'b': 2})", false],
+  ['import random\nprint(1)', false],
+  ['print({1, 2})', false],
+])('%j may print something else the next time: %s', (code, wavers) => {
+  expect(mayWaver(code)).toBe(wavers);
 });

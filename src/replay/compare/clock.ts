@@ -13,6 +13,15 @@ const CALL =
 const SEED = /\b(?:seed|Random|RandomState|default_rng|SystemRandom|srand)\s*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)/g;
 const CHANCE =
   /\b(?:random|secrets|urandom|uuid[14]|shuffle|randint|randrange|randn?|choices?|sample|default_rng|getrandbits|token_hex|SystemRandom)\b|Math\.random|\$RANDOM|\bshuf\b/;
+/** The order of a set of texts, and their hashes, change with every run of Python. */
+const HASHED = /\b(?:set|frozenset|hash)\s*\(|\{[^{}:\n]*['"][^{}:\n]*,[^{}:\n]*\}|\{[^{}:\n]+\bfor\b[^{}:\n]+\}/;
+
+/** Whether two runs of a program may print different results, so that one match may be luck. */
+export function mayWaver(code: string): boolean {
+  const isSeeded = new RegExp(SEED.source).test(code);
+  return HASHED.test(code) || (!isSeeded && CHANCE.test(code.replace(/^\s*(?:import|from)\b.*$/gm, '')));
+}
+
 /** Test runners time every run by themselves. */
 const RUNNER = /\b(?:unittest|pytest|doctest)\b/;
 
