@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { globSync } from 'tinyglobby';
+import { classicScripts, plainModule } from './classic-scripts.mjs';
 import { commonChunk } from './common-chunk.mjs';
-import { compiledChunks } from './compiled-chunks.mjs';
 import { noticesOf } from './notices.mjs';
 import { shortNames } from './short-names.mjs';
 
@@ -141,7 +141,7 @@ const program = {
   ...split,
   absWorkingDir: root,
   entryPoints: {
-    'rollout-viewer': join(root, 'src/main.ts'),
+    program: join(root, 'src/viewer/commands/program.ts'),
     // For the threads: the program itself has it in a chunk that the first frame needs.
     zod: join(root, 'node_modules/zod/index.js'),
     ...Object.fromEntries(Object.entries(LIBRARY).map(([name, file]) => [name, join(root, `src/${file}.ts`)])),
@@ -149,19 +149,19 @@ const program = {
   outdir: dist,
 };
 const { metafile } = await build({ ...program, write: false });
-const apart = ['src/main.ts'];
 const first = ['src/viewer/commands/program.ts', 'src/viewer/commands/view.ts'];
 
+const { compiled, ...packages } = ONCE;
 const builds = await Promise.all([
   build({
     ...program,
-    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first, apart)],
+    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first)],
   }),
   // yaml's entry for Node is CommonJS, which would export nothing by name.
   build({
     ...split,
     absWorkingDir: root,
-    entryPoints: { ...ONCE, yaml: './node_modules/yaml/browser/index.js' },
+    entryPoints: { ...packages, yaml: './node_modules/yaml/browser/index.js' },
     outdir: dist,
   }),
   build({
@@ -175,8 +175,25 @@ const builds = await Promise.all([
   build({ ...shared, entryPoints: alone, outfile: join(dist, 'workers', `${ALONE}.js`) }),
 ]);
 await Promise.all(builds.slice(0, 3).map(({ metafile }) => shortNames(root, metafile, BANNER)));
-await compiledChunks(root, builds[0].metafile, first, BANNER);
-await compiledChunks(root, builds[1].metafile, ['node_modules/re2js/build/index.js'], BANNER);
+const isWorker = (name) => name.startsWith('workers/') && !name.includes('/part-');
+const isNamed = (name) => name in LIBRARY || name in ONCE || name === 'zod' || isWorker(name);
+classicScripts(
+  root,
+  dist,
+  builds.slice(0, 3).map(({ metafile }) => metafile),
+  BANNER,
+  isNamed,
+);
+// The first file answers `--version` by itself, and runs the program's script for the rest.
+for (const [name, file] of [
+  ['rollout-viewer', 'src/main.ts'],
+  ['compiled', ONCE.compiled],
+]) {
+  const outfile = join(dist, `${name}.js`);
+  const plugins = [importedOnce('./', { compiled: ONCE.compiled, program: './program.ts' })];
+  await build({ ...shared, plugins, entryPoints: [join(root, file)], outfile });
+  plainModule(outfile, BANNER);
+}
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);

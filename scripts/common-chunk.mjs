@@ -9,9 +9,8 @@ const NAME = 'common-chunk';
 /**
  * @param metafile of a build without the plugin
  * @param first the modules imported before the first frame
- * @param apart the modules that import none of it: they answer before anything else is loaded, or are not part of the program
  */
-export function commonChunk(metafile, first, apart) {
+export function commonChunk(metafile, first) {
   const { inputs } = metafile;
   const importsOf = (path, isDynamic) =>
     (inputs[path]?.imports ?? [])
@@ -23,12 +22,14 @@ export function commonChunk(metafile, first, apart) {
     return seen;
   };
   const own = Object.keys(inputs).filter((path) => path.startsWith('src/'));
-  const loaded = new Set(own.flatMap((path) => importsOf(path, true)).filter((path) => path.startsWith('src/')));
+  const loaded = new Set([
+    ...first,
+    ...own.flatMap((path) => importsOf(path, true)).filter((path) => path.startsWith('src/')),
+  ]);
   const shared = reach([...loaded].filter((path) => !first.includes(path)));
-  const early = reach(apart);
   const needed = reach(first);
   // Packages follow the modules that import them.
-  const common = own.filter((path) => needed.has(path) && shared.has(path) && !early.has(path));
+  const common = own.filter((path) => needed.has(path) && shared.has(path));
   const entries = new Set([...loaded].filter((path) => !common.includes(path)).map((path) => resolve(path)));
   return {
     name: NAME,

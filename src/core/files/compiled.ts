@@ -1,6 +1,6 @@
-// Node 20 compiles the text of every module at each start, which takes a third of it. So the build makes a classic script of each large
-// module that a start needs, and what V8 compiled of it is kept in the cache folder. V8 refuses what another V8 wrote; everything else that
-// could be wrong with such a file is checked here, since V8 trusts its contents.
+// Node 20 finds, reads and compiles every module at each start, which takes a third of it. So the build makes classic scripts of the modules,
+// and what V8 compiled of them is kept in the cache folder. V8 refuses what another V8 wrote; everything else that could be wrong with such
+// a file is checked here, since V8 trusts its contents.
 import {
   closeSync,
   constants,
@@ -19,6 +19,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { cacheFolder } from './places.ts';
 
@@ -32,12 +33,13 @@ const UNUSED_DAYS = 30;
 
 type Exports = Record<string, unknown>;
 type Body = (
-  exports: Exports,
-  require: (name: string) => unknown,
-  module: { exports: Exports },
+  part: (name: string) => Exports,
+  load: (name: string) => Promise<Exports>,
+  // A script whose compiled form was kept cannot import by itself.
+  imported: (name: string) => Promise<unknown>,
   url: string,
-  load: (name: string) => Promise<unknown>,
-) => void;
+  require: (name: string) => unknown,
+) => Exports;
 
 const kind = process.stdout.isTTY ? 'screen' : 'command';
 const folder = (): string => join(cacheFolder(), 'compiled', `${process.version}-${process.arch}`);
@@ -68,32 +70,41 @@ function kept(path: string): { data: Buffer; runs: number } | undefined {
   }
 }
 
+/** Shorter ones are compiled sooner than a kept file is read. */
+const SHORT = 8_000;
+
+const run = new Map<string, Exports>();
+
 /**
- * Runs one of the build's scripts.
+ * Runs one of the build's scripts, once.
  *
- * @param url of the module that it is made of; the script lies beside it, with the ending .cjs
- * @param id changes with the script's text
- * @param imports the modules that it imports, by their specifiers
- * @param load imports a module at run time: a script whose compiled form was kept cannot
+ * @param name its path in dist/ without the ending .cjs
  * @returns its exports
  */
-export function runScript(
-  url: string,
-  id: string,
-  imports: Readonly<Record<string, unknown>>,
-  load: (name: string) => Promise<unknown>,
-): Exports {
-  const filename = fileURLToPath(url).replace(/\.js$/, '.cjs');
+export function part(name: string): Exports {
+  const before = run.get(name);
+  if (before) return before;
+  const url = new URL(`./${name}.cjs`, import.meta.url);
+  const exports = compiled(fileURLToPath(url))(part, load, (path) => import(path), url.href, require);
+  run.set(name, exports);
+  return exports;
+}
+
+/** Like `part`, for what a script imports at run time. */
+export const load = async (name: string): Promise<Exports> => part(name);
+
+function compiled(filename: string): Body {
   // The build writes ASCII alone, and V8 takes one byte a character.
   const source = readFileSync(filename, 'latin1');
-  const path = join(folder(), `${id}-${kind}`);
+  if (source.length < SHORT) return new Script(source, { filename }).runInThisContext();
+  // The script begins with a comment that changes with its text.
+  const path = join(folder(), `${source.slice(2, 18)}-${kind}`);
   const before = process.platform === 'win32' ? undefined : kept(path);
   const script = new Script(source, { filename, cachedData: before?.data });
+  // A thread ends without a word.
+  if (!isMainThread && loaded.size === 0) setTimeout(keep, 1000).unref();
   loaded.set(path, { script, runs: before && !script.cachedDataRejected ? before.runs : 0 });
-  const module = { exports: {} };
-  const body: Body = script.runInThisContext();
-  body(module.exports, (name) => imports[name] ?? require(name), module, url, load);
-  return module.exports;
+  return script.runInThisContext();
 }
 
 function keep(): void {

@@ -11,7 +11,13 @@ const CHUNK = 200;
 const JOINING = /[\p{M}\p{Cf}\p{RI}\p{EMod}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Node takes 10 ms to make one, a fifth of what is left of a start, and most text needs none. */
+const joined = (chunk: string): Intl.Segments => {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(chunk);
+};
 
 /** Widths of single code points below U+30000, 255 = not computed yet. */
 const known = new Uint8Array(0x30000).fill(255);
@@ -86,7 +92,7 @@ export function eachGrapheme(
     const to = chunkEnd(text, from, end);
     const chunk = text.slice(from, to);
     if (JOINING.test(chunk)) {
-      for (const { segment, index } of segmenter.segment(chunk)) {
+      for (const { segment, index } of joined(chunk)) {
         each(from + index + segment.length, clusterWidth(segment));
       }
     } else {
