@@ -65,7 +65,7 @@ export function plainModule(path, banner) {
   writeFileSync(path, `${heads.join('')}${text}${exports === '' ? '' : `export{${exports}};`}\n`);
 }
 
-const loading = (runner, name) => `import(${quoted(runner)}).then((one)=>one.load(${quoted(name)}))`;
+const loading = (runner, name) => `import(${quoted(runner)}).then((one)=>one.laterPart(${quoted(name)}))`;
 
 const nameOf = (file) => file.replace(/\.js$/, '');
 const quoted = (name) => JSON.stringify(name);

@@ -34,7 +34,7 @@ const UNUSED_DAYS = 30;
 type Exports = Record<string, unknown>;
 type Body = (
   part: (name: string) => Exports,
-  load: (name: string) => Promise<Exports>,
+  later: (name: string) => Promise<Exports>,
   // A script whose compiled form was kept cannot import by itself.
   imported: (name: string) => Promise<unknown>,
   url: string,
@@ -85,13 +85,13 @@ export function part(name: string): Exports {
   const before = run.get(name);
   if (before) return before;
   const url = new URL(`./${name}.cjs`, import.meta.url);
-  const exports = compiled(fileURLToPath(url))(part, load, (path) => import(path), url.href, require);
+  const exports = compiled(fileURLToPath(url))(part, laterPart, (path) => import(path), url.href, require);
   run.set(name, exports);
   return exports;
 }
 
 /** Like `part`, for what a script imports at run time. */
-export const load = async (name: string): Promise<Exports> => part(name);
+export const laterPart = async (name: string): Promise<Exports> => part(name);
 
 function compiled(filename: string): Body {
   // The build writes ASCII alone, and V8 takes one byte a character.

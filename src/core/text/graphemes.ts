@@ -14,7 +14,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Node takes 10 ms to make one, a fifth of what is left of a start, and most text needs none. */
-const joined = (chunk: string): Intl.Segments => {
+const segmentsOf = (chunk: string): Intl.Segments => {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter.segment(chunk);
 };
@@ -92,7 +92,7 @@ export function eachGrapheme(
     const to = chunkEnd(text, from, end);
     const chunk = text.slice(from, to);
     if (JOINING.test(chunk)) {
-      for (const { segment, index } of joined(chunk)) {
+      for (const { segment, index } of segmentsOf(chunk)) {
         each(from + index + segment.length, clusterWidth(segment));
       }
     } else {
