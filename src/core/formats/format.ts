@@ -72,6 +72,8 @@ export interface Session {
   keyOf(record: JsonObject): string | null;
   /** The events of a line that may hold several; absent if each line is one. */
   eventsOf?(record: JsonObject): JsonObject[];
+  /** The id of an event that a tracer may send again, finished or corrected: the later one adds to the earlier. */
+  eventIdOf?(record: JsonObject): string | null;
   /** An id that several keys may share. If it is no certain sign of one session, `continues` decides. */
   sharedIdOf?(record: JsonObject): SharedId | null;
   /** Whether the later events go on with a conversation that the earlier ones hold. */

@@ -32,6 +32,7 @@ const langfuseTracer: Tracer = {
     ];
   },
   keyOf: (event) => idOf(event.traceId ?? event.trace_id ?? event.id ?? null),
+  eventIdOf: ({ id }) => idOf(id ?? null),
   conversationOf(event) {
     const id = idOf(event.sessionId ?? event.session_id ?? null);
     return id === null ? null : { id, isCertain: false };

@@ -28,6 +28,7 @@ const langsmithTracer: Tracer = {
   eventsOf: flattened,
   keyOf: ({ trace_id, dotted_order, id }) =>
     idOf(trace_id ?? (typeof dotted_order === 'string' ? rootOf(dotted_order) : id) ?? null),
+  eventIdOf: ({ id }) => idOf(id ?? null),
   conversationOf(event) {
     const { thread_id: thread, session_id: session, conversation_id: conversation } = metadataOf(event);
     const id = idOf(thread ?? conversation ?? session ?? null);
@@ -38,10 +39,12 @@ const langsmithTracer: Tracer = {
     const asked = events.filter((event) => event.run_type === 'llm');
     // LangGraph keeps the messages with the graph; its model runs have the prompt as one text.
     if (asked.some(({ inputs }) => isJsonObject(inputs) && Array.isArray(inputs.messages))) return traced;
+    const tops = topsWithMessages(events);
+    if (tops.size === 0) return traced;
     return traced.map((one, at) => {
       const event = events[at] ?? {};
       if (event.run_type === 'llm') return { span: one.span, kind: 'other' };
-      return isRoot(event) && hasMessages(event) ? graphRun(event, one.span, asked) : one;
+      return tops.has(event) ? graphRun(event, one.span, asked) : one;
     });
   },
   aboutOf(events) {
@@ -92,7 +95,23 @@ function flattened(run: JsonObject): JsonObject[] {
 /** `20261123T043517663612Z01a2….2026…`: the id of the first run. */
 const rootOf = (order: string): string => order.split('.')[0]?.replace(/^\d+T\d+Z/, '') ?? order;
 
-const isRoot = (run: JsonObject): boolean => (run.parent_run_id ?? null) === null;
+/** The runs with messages below no other such run: the graph, or its parts where an export left it out. */
+function topsWithMessages(events: readonly JsonObject[]): Set<JsonObject> {
+  const byId = new Map(events.map((event) => [idOf(event.id ?? null) ?? '', event]));
+  const holds = (event: JsonObject) => event.run_type !== 'llm' && event.run_type !== 'tool' && hasMessages(event);
+  return new Set(
+    events.filter((event) => {
+      const seen = new Set([event]);
+      for (let one = byId.get(parentId(event)); one !== undefined && !seen.has(one); one = byId.get(parentId(one))) {
+        if (holds(one)) return false;
+        seen.add(one);
+      }
+      return holds(event);
+    }),
+  );
+}
+
+const parentId = ({ parent_run_id: parent }: JsonObject): string => idOf(parent ?? null) ?? '';
 
 const hasMessages = ({ inputs, outputs }: JsonObject): boolean =>
   [inputs, outputs].some((held) => isJsonObject(held) && Array.isArray(held.messages));

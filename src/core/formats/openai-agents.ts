@@ -23,6 +23,7 @@ const agentsTracer: Tracer = {
   isEvent: (record) =>
     record.object === 'trace.span' || (record.object === 'trace' && record.workflow_name !== undefined),
   keyOf: (event) => idOf(event.object === 'trace' ? (event.id ?? null) : (event.trace_id ?? null)),
+  eventIdOf: ({ id }) => idOf(id ?? null),
   conversationOf({ group_id: group }) {
     const id = idOf(group ?? null);
     return id === null ? null : { id, isCertain: false };

@@ -1,20 +1,11 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { anyMessages, resultText } from './any-message.ts';
 import type { SharedId } from './format.ts';
 import type { TracedCall, TracedRun } from './model-calls.ts';
+import { flatSpan, isSpanRecord, serviceOf, spanEvents, traceOf } from './otel-spans.ts';
 import { type CallUsage, callUsage, type Payload, payloadOf } from './payload.ts';
-import {
-  attribute,
-  firstAttribute,
-  hexId,
-  otlpValue,
-  plainAttributes,
-  type SpanEvent,
-  type SpanTree,
-  type TraceSpan,
-  traceSeconds,
-  undotted,
-} from './spans.ts';
+import { attribute, firstAttribute, type SpanEvent, type SpanTree, type TraceSpan } from './spans.ts';
 import { type Tracer, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed } from './values.ts';
 
@@ -30,34 +21,29 @@ const otelTracer: Tracer = {
     'named rewards': 'assessments of MLflow, evaluations of the GenAI conventions',
     times: 'start and end of each span',
   },
-  isEvent: (record) => isRequest(record) || isSpan(record) || isLogRecord(record) || isMlflow(record) || isPage(record),
-  keyOf: (event) => traceOf(event),
-  eventsOf(record) {
-    if (isMlflow(record)) {
-      const { data, ...rest } = record;
-      return objectsOf(isJsonObject(data) ? data.spans : []).map((span) => ({ ...span, mlflow: rest }));
-    }
-    if (isPage(record)) return objectsOf(record.data);
-    return isRequest(record) ? requestEvents(record) : [record];
-  },
+  isEvent: isSpanRecord,
+  keyOf: traceOf,
+  eventsOf: spanEvents,
   conversationOf: (event) => conversationIn(flatSpan(event, '').attributes),
-  spansOf: (events) =>
-    eventSpans(events).map((span) => {
+  spansOf(events) {
+    const spans = eventSpans(events);
+    const limit = lengthLimit(spans);
+    return spans.map((span) => {
       const kind = kindOfSpan(span);
       return {
         span,
         kind: kind === 'agent' ? 'other' : kind,
-        ...(kind === 'model' ? { call: (tree: SpanTree) => callOfSpan(span, tree) } : {}),
+        ...(kind === 'model' ? { call: (tree: SpanTree) => callOfSpan(span, tree, limit) } : {}),
         ...(kind === 'tool' ? { run: () => runOfSpan(span) } : {}),
       };
-    }),
+    });
+  },
   aboutOf(events, tree) {
     const conversation = tree.spans
       .map(({ attributes }) => conversationIn(attributes)?.id)
       .find((id) => id !== undefined);
     const traces = new Set(tree.spans.map(({ trace }) => trace));
-    const [resource] = events.map((event) => innerOf(event).resource);
-    const service = idOf(attribute(plainAttributes(resource?.attributes), 'service.name') ?? null);
+    const service = events[0] === undefined ? null : serviceOf(events[0]);
     const root = tree.roots.find(({ parent }) => parent === null) ?? tree.roots[0];
     return {
       ...(traces.size > 1 && conversation !== undefined ? { uid: conversation } : {}),
@@ -71,7 +57,7 @@ const otelTracer: Tracer = {
   },
 };
 
-/** Spans and log records of OpenTelemetry: OTLP JSON, what Python's exporters print, rows and spans of Phoenix, traces of MLflow. */
+/** Spans and log records of OpenTelemetry, in any export of them. */
 export const otel = tracerSession(otelTracer);
 export const otelFormat = tracerFormat(otelTracer);
 
@@ -92,156 +78,6 @@ function conversationIn(attributes: JsonObject): SharedId | null {
   const certain = idOf(firstAttribute(attributes, ...CERTAIN) ?? null);
   const id = certain ?? idOf(firstAttribute(attributes, ...CONVERSATION) ?? null);
   return id === null ? null : { id, isCertain: certain !== null };
-}
-
-const isRequest = (record: JsonObject): boolean =>
-  Array.isArray(record.resourceSpans) || Array.isArray(record.resourceLogs);
-
-/** A span alone: OTLP's, a console exporter's, or a row of Phoenix. */
-function isSpan(record: JsonObject): boolean {
-  const { context, name } = record;
-  if (record['context.trace_id'] !== undefined && record['context.span_id'] !== undefined) return true;
-  if (
-    isJsonObject(context) &&
-    context.trace_id !== undefined &&
-    context.span_id !== undefined &&
-    typeof name === 'string'
-  )
-    return true;
-  const hasIds =
-    (record.traceId !== undefined && record.spanId !== undefined) ||
-    (record.trace_id !== undefined && record.span_id !== undefined);
-  return (
-    hasIds &&
-    typeof name === 'string' &&
-    (record.attributes !== undefined ||
-      record.startTimeUnixNano !== undefined ||
-      record.start_time_unix_nano !== undefined)
-  );
-}
-
-/** A page of spans, as Phoenix's server answers. */
-const isPage = ({ data, next_cursor: next }: JsonObject): boolean =>
-  next !== undefined && objectsOf(data).some((one) => isSpan(one));
-
-/** A log record as Python's console exporter prints it. */
-const isLogRecord = (record: JsonObject): boolean =>
-  record.body !== undefined &&
-  record.name === undefined &&
-  record.trace_id !== undefined &&
-  record.span_id !== undefined &&
-  record.attributes !== undefined;
-
-const isMlflow = ({ info, data }: JsonObject): boolean =>
-  isJsonObject(info) &&
-  isJsonObject(data) &&
-  Array.isArray(data.spans) &&
-  (info.trace_id ?? info.request_id) !== undefined;
-
-/** Each span, and each log record, as a request of its own: the record stays in the writer's form. */
-function requestEvents(record: JsonObject): JsonObject[] {
-  const found: JsonObject[] = [];
-  for (const [outer, middle, inner] of LEVELS)
-    for (const resource of objectsOf(record[outer])) {
-      const scopes = resource[middle] ?? resource.instrumentationLibrarySpans;
-      for (const scope of objectsOf(scopes))
-        for (const one of objectsOf(scope[inner]))
-          found.push({ [outer]: [{ ...resource, [middle]: [{ ...scope, [inner]: [one] }] }] });
-    }
-  return found;
-}
-
-const LEVELS = [
-  ['resourceSpans', 'scopeSpans', 'spans'],
-  ['resourceLogs', 'scopeLogs', 'logRecords'],
-] as const;
-
-/** The span or log record of an event, and whether it is a log record. */
-function innerOf(event: JsonObject): { one: JsonObject; isLog: boolean; resource: JsonObject } {
-  for (const [outer, middle, inner] of LEVELS) {
-    const [resource] = objectsOf(event[outer]);
-    if (resource === undefined) continue;
-    const [scope] = objectsOf(resource[middle]);
-    const [one] = objectsOf(scope?.[inner]);
-    return {
-      one: one ?? {},
-      isLog: inner === 'logRecords',
-      resource: isJsonObject(resource.resource) ? resource.resource : {},
-    };
-  }
-  return { one: event, isLog: isLogRecord(event), resource: isJsonObject(event.resource) ? event.resource : {} };
-}
-
-const spanContext = (one: JsonObject): JsonObject => (isJsonObject(one.context) ? one.context : {});
-
-function traceOf(event: JsonObject): string | null {
-  const { one } = innerOf(event);
-  return hexId(one.traceId ?? one.trace_id ?? spanContext(one).trace_id ?? one['context.trace_id']);
-}
-
-/** Any spelling of a span. */
-function flatSpan(event: JsonObject, at: string): TraceSpan {
-  const { one, isLog } = innerOf(event);
-  const context = spanContext(one);
-  const columns = Object.entries(one).filter(([key]) => key.startsWith('attributes.'));
-  const own = plainAttributes(one.attributes);
-  const attributes: JsonObject =
-    columns.length === 0
-      ? own
-      : Object.assign(
-          Object.create(null),
-          own,
-          Object.fromEntries(columns.map(([key, value]) => [key.slice('attributes.'.length), undotted(value)])),
-        );
-  const events: SpanEvent[] = isLog
-    ? [
-        {
-          name: idOf(one.eventName ?? one.event_name ?? attributes['event.name'] ?? null) ?? '',
-          attributes,
-          body: logBody(one.body),
-        },
-      ]
-    : objectsOf(one.events).map((held) => ({
-        name: idOf(held.name ?? null) ?? '',
-        attributes: plainAttributes(held.attributes),
-        body: undefined,
-      }));
-  const start = traceSeconds(
-    one.startTimeUnixNano ??
-      one.start_time_unix_nano ??
-      one.start_time ??
-      one.startTime ??
-      (isLog ? (one.timeUnixNano ?? one.observedTimeUnixNano ?? one.timestamp ?? one.observed_timestamp) : undefined),
-  );
-  const end = traceSeconds(one.endTimeUnixNano ?? one.end_time_unix_nano ?? one.end_time ?? one.endTime);
-  return {
-    trace: traceOf(event),
-    id: hexId(one.spanId ?? one.span_id ?? context.span_id ?? one['context.span_id']),
-    parent: hexId(one.parentSpanId ?? one.parent_span_id ?? one.parent_id),
-    name: idOf(one.name ?? null) ?? '',
-    start,
-    end,
-    attributes: isLog ? {} : attributes,
-    events,
-    error: spanError(one, events),
-    dropped: (numberOf(one.droppedAttributesCount) ?? 0) + (numberOf(one.droppedEventsCount) ?? 0),
-    at,
-  };
-}
-
-/** The body of a log record: OTLP's value, or plain. */
-const logBody = (body: JsonValue | undefined): JsonValue =>
-  isJsonObject(body) && /Value$/.test(Object.keys(body)[0] ?? '') ? otlpValue(body) : (body ?? null);
-
-/** The message of a failed span; its exception if the status says nothing. */
-function spanError(one: JsonObject, events: readonly SpanEvent[]): string | null {
-  const status = isJsonObject(one.status) ? one.status : {};
-  const code = status.code ?? status.status_code ?? one.status_code ?? one.status;
-  const isError = code === 2 || (typeof code === 'string' && /(?:^|_)ERROR$/i.test(code));
-  if (!isError) return null;
-  const said = idOf(status.message ?? status.description ?? one.status_message ?? null);
-  const exception = events.find(({ name }) => name === 'exception')?.attributes ?? {};
-  return said || idOf(attribute(exception, 'exception.message') ?? null) || 'it failed; the tracer names no reason';
 }
 
 type Kind = 'model' | 'tool' | 'agent' | 'other';
@@ -322,7 +158,28 @@ const OUTPUTS = [
 ];
 const TOOLS = ['gen_ai.tool.definitions', 'llm.tools', 'llm.request.functions', 'mlflow.chat.tools', 'ai.prompt.tools'];
 
-function callOfSpan(span: TraceSpan, tree: SpanTree): TracedCall {
+/**
+ * The length at which a tracer cut its values; null if it did not. Several end there, none is longer, and what begins as JSON there has no
+ * end.
+ */
+function lengthLimit(spans: readonly TraceSpan[]): number | null {
+  const texts = spans.flatMap(({ attributes }) => Object.values(attributes).filter((one) => typeof one === 'string'));
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
+  const there = [...new Set(texts.filter(({ length }) => length === longest))];
+  return there.length > 1 && there.some((one) => /^\s*[[{]/.test(one) && parsed(one) === undefined) ? longest : null;
+}
+
+/** Whether an attribute of these names ends at the limit of its tracer. */
+const endsAt = ({ attributes }: TraceSpan, names: readonly string[], limit: number | null): boolean =>
+  limit !== null &&
+  Object.entries(attributes).some(
+    ([key, value]) =>
+      typeof value === 'string' &&
+      value.length === limit &&
+      names.some((name) => key === name || key.startsWith(`${name}.`)),
+  );
+
+function callOfSpan(span: TraceSpan, tree: SpanTree, limit: number | null): TracedCall {
   const { attributes } = span;
   const input = sideOf(span, INPUTS, 'user');
   const output = sideOf(span, OUTPUTS, 'assistant');
@@ -352,11 +209,13 @@ function callOfSpan(span: TraceSpan, tree: SpanTree): TracedCall {
   return {
     input: {
       ...input,
+      ...(endsAt(span, INPUTS, limit) ? { isCut: true } : {}),
       ...(tools === undefined ? {} : { tools }),
       settings: { ...input.settings, ...settingsOfSpan(attributes) },
     },
     output: {
       ...output,
+      ...(endsAt(span, OUTPUTS, limit) ? { isCut: true } : {}),
       ...(finish === undefined ? {} : { finish }),
       ...(usage === undefined ? {} : { usage }),
       ...(model === null ? {} : { model }),
@@ -407,7 +266,7 @@ function eventSide(span: TraceSpan, role: 'user' | 'assistant'): Payload {
   const found: Payload = { messages: [] };
   const listed = typeof span.attributes.events === 'string' ? parsed(span.attributes.events) : span.attributes.events;
   const own = objectsOf(listed).map(
-    (one): SpanEvent => ({ name: idOf(one['event.name'] ?? null) ?? '', attributes: {}, body: one }),
+    (one): SpanEvent => ({ name: idOf(one['event.name'] ?? null) ?? '', attributes: {}, body: one, time: null }),
   );
   for (const [i, { name, attributes, body }] of [...span.events, ...own].entries()) {
     const at = `${span.at}/events/${i}`;
@@ -581,7 +440,17 @@ function eventSpans(events: readonly JsonObject[]): TraceSpan[] {
     if (name !== '') Object.assign(known, { name, parent, attributes, end, error, start: span.start ?? known.start });
     else known.end = span.start ?? known.end;
   }
+  for (const span of spans) span.events = inOrderOnce(span.events);
   return spans;
+}
+
+/** Log records by their times; one that was sent again, to the nanosecond, is one. Events of a span have no times of their own here. */
+function inOrderOnce(events: SpanEvent[]): SpanEvent[] {
+  if (events.length < 2 || events.every(({ time }) => time === null)) return events;
+  const once = new Map(
+    events.map((event, at) => [event.time === null ? at : printJson({ ...event, body: event.body ?? null }), event]),
+  );
+  return [...once.values()].sort((a, b) => (a.time === null || b.time === null ? 0 : a.time < b.time ? -1 : 1));
 }
 
 /** Labels that people give to a trace. */

@@ -25,6 +25,8 @@ export interface SpanEvent {
   attributes: JsonObject;
   /** The body of a log record. */
   body: JsonValue | undefined;
+  /** The time of a log record, by which those of a span are in order. */
+  time: string | null;
 }
 
 /** The plain value of OTLP's `{stringValue}`, `{arrayValue: {values}}`, `{kvlistValue: {values}}`. */
@@ -33,10 +35,19 @@ export function otlpValue(value: JsonValue | undefined): JsonValue {
   const [entry] = Object.entries(value);
   if (entry === undefined) return null;
   const [kind, held] = entry;
-  if (kind === 'arrayValue') return isJsonObject(held) && Array.isArray(held.values) ? held.values.map(otlpValue) : [];
-  if (kind === 'kvlistValue') return isJsonObject(held) ? plainAttributes(held.values) : {};
-  if (kind === 'intValue') return numberOf(held) ?? null;
-  return /^(?:string|double|bool|bytes)Value$/.test(kind) ? (held ?? null) : value;
+  // Protobuf's own names have an underscore.
+  switch (/^(array|kvlist|int|string|double|bool|bytes)(?:Value|_value)$/.exec(kind)?.[1]) {
+    case undefined:
+      return value;
+    case 'array':
+      return isJsonObject(held) && Array.isArray(held.values) ? held.values.map(otlpValue) : [];
+    case 'kvlist':
+      return isJsonObject(held) ? plainAttributes(held.values) : {};
+    case 'int':
+      return numberOf(held) ?? null;
+    default:
+      return held ?? null;
+  }
 }
 
 /** Attributes as an object, from OTLP's list or as they are. */

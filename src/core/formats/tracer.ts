@@ -25,12 +25,13 @@ export interface Tracer extends Omit<Session, 'sharedIdOf' | 'continues'> {
 
 /** The files of a tracer: each trace is a session. */
 export function tracerSession(tracer: Tracer): Session {
-  const { name, isEvent, keyOf, eventsOf, conversationOf } = tracer;
+  const { name, isEvent, keyOf, eventsOf, eventIdOf, conversationOf } = tracer;
   return {
     name,
     isEvent,
     keyOf,
     ...(eventsOf === undefined ? {} : { eventsOf }),
+    ...(eventIdOf === undefined ? {} : { eventIdOf }),
     ...(conversationOf === undefined
       ? {}
       : {

@@ -18,6 +18,7 @@ const weaveTracer: Tracer = {
   isEvent: (record) =>
     typeof record.op_name === 'string' && record.trace_id !== undefined && record.inputs !== undefined,
   keyOf: (event) => idOf(event.trace_id ?? null),
+  eventIdOf: ({ id }) => idOf(id ?? null),
   conversationOf(event) {
     const id = idOf(event.thread_id ?? null);
     return id === null ? null : { id, isCertain: false };

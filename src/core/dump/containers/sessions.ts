@@ -27,6 +27,7 @@ export async function* sessionRecords(path: string, session: Session): AsyncGene
  */
 export function* sessionsOf(events: readonly PlacedEvent[], session: Session, alone: string): Generator<CopyLine> {
   const byKey = new Map<string, FoundSession>();
+  const byId = new Map<string, JsonObject>();
   const nameless: JsonObject[] = [];
   const all = session.eventsOf === undefined ? events : events.flatMap((one) => eventsWithin(one, session));
   const keys = session.keysOf?.(all.map(({ event }) => event));
@@ -37,10 +38,18 @@ export function* sessionsOf(events: readonly PlacedEvent[], session: Session, al
       nameless.push(event);
       continue;
     }
-    const known = byKey.get(key);
-    if (known === undefined) byKey.set(key, { events: byKey.size === 0 ? [...nameless, event] : [event], line });
-    else known.events.push(event);
     current = key;
+    const known = byKey.get(key);
+    const id = session.isEvent(event) ? (session.eventIdOf?.(event) ?? null) : null;
+    const again = id === null ? undefined : byId.get(`${key} ${id}`);
+    if (again !== undefined) {
+      Object.assign(again, withoutNull(event));
+      continue;
+    }
+    const own = id === null ? event : { ...event };
+    if (id !== null) byId.set(`${key} ${id}`, own);
+    if (known === undefined) byKey.set(key, { events: byKey.size === 0 ? [...nameless, own] : [own], line });
+    else known.events.push(own);
   }
   const found = byKey.size === 0 ? [{ events: nameless, line: 1 }] : joinedBy(session, [...byKey.values()]);
   const firsts = new Map<number, number>();
@@ -59,6 +68,9 @@ interface FoundSession {
   events: JsonObject[];
   line: number;
 }
+
+const withoutNull = (event: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
 
 const eventsWithin = (one: PlacedEvent, session: Session): PlacedEvent[] =>
   session.isEvent(one.event) && session.eventsOf !== undefined
