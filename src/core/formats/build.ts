@@ -273,17 +273,22 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
   }
 }
 
-/** Results are matched by call id; results without one belong, in order, to the preceding calls in the same history. */
+/**
+ * Results are matched by call id; results without one belong, in order, to the preceding calls in the same history. A
+ * call that could not be parsed was answered where there are as many results as calls.
+ */
 export function pairResults(
   turns: readonly Turn[],
   messages: readonly Pick<FoundMessage, 'answers' | 'isResult'>[],
 ): void {
   const byId = new Map<string, ToolCall>();
   let waiting: ToolCall[] = [];
+  const isAnswer = (index: number): boolean => turns[index]?.role === 'tool' || messages[index]?.isResult === true;
+  let isEachAnswered = false;
   for (const [index, turn] of turns.entries()) {
-    const { answers, isResult } = messages[index]!;
+    const { answers } = messages[index]!;
     for (const call of turn.toolCalls) if (call.id !== null) byId.set(call.id, call);
-    if (turn.role !== 'tool' && isResult !== true) {
+    if (!isAnswer(index)) {
       if (turn.toolCalls.length > 0) {
         // Calls of one reply may be separate consecutive items.
         const before = turns[index - 1];
@@ -293,6 +298,11 @@ export function pairResults(
       } else if (turn.role !== 'system') waiting = [];
       continue;
     }
+    if (index > 0 && !isAnswer(index - 1)) {
+      let end = index;
+      while (isAnswer(end)) end++;
+      isEachAnswered = end - index >= waiting.length;
+    }
     const asked = answers ? byId.get(answers) : undefined;
     // Calls that stand in the text have no id, whatever id their results name.
     const isNamed = answers ? byId.has(answers) : false;
@@ -301,7 +311,7 @@ export function pairResults(
         ? asked
         : isNamed
           ? undefined
-          : waiting.find((one) => one.error === null && (!answers || one.id === null));
+          : waiting.find((one) => (one.error === null || isEachAnswered) && (!answers || one.id === null));
     if (call === undefined) continue;
     call.resultTurn = turn.index;
     const at = waiting.indexOf(call);

@@ -24,17 +24,21 @@ const FIELDS = [
   'chosen',
 ];
 
-/** A list of chat messages, as it is or as a JSON text. */
+/** A list of chat messages, as it is or as a JSON text; in one, whatever has a role is a message. */
 function chatList(value: JsonValue | undefined): JsonObject[] {
-  const list = typeof value === 'string' && value.trimStart().startsWith('[') ? parsed(value) : value;
-  return objectsOf(list).filter(isChatMessage);
+  const list = objectsOf(typeof value === 'string' && value.trimStart().startsWith('[') ? parsed(value) : value);
+  return list.some(isChatMessage) ? list.filter((one) => isChatMessage(one) || typeof one.role === 'string') : [];
 }
 
 /** One message of OpenAI's or ShareGPT's shape. */
 export const isChatMessage = (one: JsonObject): boolean =>
   isReasoningItem(one) ||
   (typeof one.role === 'string' &&
-    (one.content !== undefined || one.tool_calls !== undefined || one.text !== undefined || one.parts !== undefined)) ||
+    (one.content !== undefined ||
+      one.tool_calls !== undefined ||
+      one.function_call !== undefined ||
+      one.text !== undefined ||
+      one.parts !== undefined)) ||
   (typeof one.from === 'string' && one.value !== undefined);
 
 const fieldOf = (record: JsonObject): string | undefined => FIELDS.find((field) => chatList(record[field]).length > 0);

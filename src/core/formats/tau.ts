@@ -1,6 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
+import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { tauTimes } from './recorded-times.ts';
@@ -131,7 +132,7 @@ function spokenInTicks(ticks: readonly JsonObject[]): FoundMessage[] {
   for (const [tick, one] of ticks.entries()) {
     for (const who of ['agent', 'user']) {
       const chunk = isJsonObject(one[`${who}_chunk`]) ? (one[`${who}_chunk`] as JsonObject) : {};
-      const said = typeof chunk.content === 'string' ? chunk.content : '';
+      const said = contentText(chunk.content);
       if (said !== '' || chunk.contains_speech === true) {
         const before = open.get(who);
         const goesOn = before !== undefined && (before.tick === tick - 1 || messages.at(-1) === before.message);
