@@ -1,3 +1,5 @@
+import { lazily } from '../../core/text/lazily.ts';
+
 /** Frequent short words that one language has and English, code and the others' lists mostly do not. */
 const WORDS: Readonly<Record<string, string>> = {
   German:
@@ -24,7 +26,7 @@ const FIRST_OTHER = '\u0370';
 const LANGUAGES: readonly string[] = Object.keys(WORDS);
 
 /** The languages of a word, by number. */
-const OF_WORD: ReadonlyMap<string, readonly number[]> = languageTable();
+const ofWord: () => ReadonlyMap<string, readonly number[]> = lazily(languageTable);
 
 function languageTable(): Map<string, number[]> {
   const table = new Map<string, number[]>();
@@ -39,7 +41,7 @@ const DIFFERENT = 4;
 const SHARE = 0.015;
 
 /** Languages, or scripts of several, by their letters; Japanese has Han letters too. */
-const SCRIPTS: readonly (readonly [name: string, letter: RegExp])[] = [
+const scripts = lazily((): readonly (readonly [name: string, letter: RegExp])[] => [
   ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
   ['Chinese', /\p{Script=Han}/u],
   ['Korean', /\p{Script=Hangul}/u],
@@ -48,19 +50,20 @@ const SCRIPTS: readonly (readonly [name: string, letter: RegExp])[] = [
   ['Hebrew', /\p{Script=Hebrew}/u],
   ['Devanagari letters', /\p{Script=Devanagari}/u],
   ['Thai', /\p{Script=Thai}/u],
-];
+]);
 
 /** The language other than English that a part of a text is written in; null if there is none. */
 export function foreignLanguage(words: readonly string[]): string | null {
   const foreign = words.filter((word) => word >= FIRST_OTHER);
-  for (const [name, letter] of foreign.length < DIFFERENT ? [] : SCRIPTS) {
+  for (const [name, letter] of foreign.length < DIFFERENT ? [] : scripts()) {
     const own = foreign.filter((word) => letter.test(word));
     if (new Set(own).size >= DIFFERENT && own.length >= SHARE * words.length) return name;
   }
   const found = LANGUAGES.map(() => new Set<string>());
   const counts = new Int32Array(LANGUAGES.length);
+  const languages = ofWord();
   for (const word of words)
-    for (const language of OF_WORD.get(word) ?? []) {
+    for (const language of languages.get(word) ?? []) {
       found[language]?.add(word);
       counts[language] = (counts[language] ?? 0) + 1;
     }

@@ -1,3 +1,4 @@
+import { lazily } from '../../core/text/lazily.ts';
 import { type DateLiteral, dateOf } from './dates.ts';
 import { QueryError } from './query-error.ts';
 
@@ -15,7 +16,7 @@ const MAX_QUERY_LENGTH = 10_000;
 
 const NUMBER = /[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|inf)(?!\w|\.(?!\.))/y;
 const DATE = /\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?(?![\w-])/y;
-const NAME = /[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*/uy;
+const nameForm = lazily(() => /[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*/uy);
 const SIGN = /\.\.|&&|\|\||==|!=|<=|>=|!~|[<>=~!():]/y;
 
 /** @throws QueryError */
@@ -69,7 +70,7 @@ export function tokensOf(text: string): Token[] {
       at += number.length;
       continue;
     }
-    const name = match(NAME);
+    const name = match(nameForm());
     if (name !== null) {
       tokens.push(name === 'NaN' ? { kind: 'number', value: Number.NaN, at } : { kind: 'name', value: name, at });
       at += name.length;

@@ -1,3 +1,5 @@
+import { lazily } from './lazily.ts';
+
 /**
  * Text from a model or a tool is hostile: it may hold escape sequences that move the cursor, retitle the window or
  * write the clipboard, and characters that reorder or hide their neighbours. Here each of them becomes a visible sign.
@@ -18,8 +20,10 @@ const PLAIN_LINE = /^[\x20-\x7e]*$/;
  * and every default-ignorable code point (bidi controls, BOM, zero-width space, soft hyphen, tags, fillers). Of those the
  * joiners and emoji variation selectors are text where they follow a letter or a sign that they can join.
  */
-const UNSAFE =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Cs}\p{NChar}]|(?<=^|[\0-\x7f\p{DI}])(?:\u200c|\u200d)|(?<=^|[\0-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\p{DI}])\p{VS}|(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{DI}/gu;
+const unsafe = lazily(
+  () =>
+    /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Cs}\p{NChar}]|(?<=^|[\0-\x7f\p{DI}])(?:\u200c|\u200d)|(?<=^|[\0-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\p{DI}])\p{VS}|(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{DI}/gu,
+);
 
 function sign(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -31,7 +35,7 @@ function sign(character: string): string {
 
 /** The text with every character that a terminal would obey, reorder or hide shown as a sign such as ␛ or <U+202E>. */
 export function sanitise(text: string): string {
-  return PLAIN.test(text) || USUAL.test(text) ? text : text.replace(UNSAFE, sign);
+  return PLAIN.test(text) || USUAL.test(text) ? text : text.replace(unsafe(), sign);
 }
 
 /** Like `sanitise`, for single-line text: newline and tab become signs too (␊, ␉). */
