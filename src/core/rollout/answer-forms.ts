@@ -19,6 +19,19 @@ const HASHES =
 const BOXED =
   /\\{1,2}boxed(?:(?!\s*\{)|\s*\{\s*(?:\}|\.\.\.|…|\\[lc]?dots|[<[$#_]|(?:your|the|final|answer|ans|result)\b|[xn]\s*\}))|\b(?:in|inside|within|with|using|use|by|as|put|place|box|wrap|enclose|format|form)\b[^\n]{0,60}\\{1,2}boxed/i;
 const TAG = /<answer>/;
+/** A pair of tags for the answer, by whatever name. */
+const TAGS =
+  /\b(?:in|inside|within|between|with|using|wrapped in|enclosed (?:in|within|by))\s+(?:the )?[`"']?<(\w{1,30})>[^<\n]{0,40}<\/\1>/gi;
+const NO_ANSWER =
+  /^(?:think\w*|thought\w*|reason\w*|scratchpad|plan|reflection|tool\w*|function\w*|search|code|python|answer|information|result|observation)$/i;
+/** The sentence in which the answer is to be given, up to its placeholder. */
+const SENTENCE =
+  /\b(?:form(?:at)?|with|as|like|line|following|by|exactly)\b[^.\n"'“:]{0,30}:?\s*["'“]?((?:[A-Za-z]+,? ){1,8}(?:answer|choice|result|verdict|solution)(?: [a-z]+){0,3}?(?: is|:))\s*(?:[[<{][^\]>}\n]{1,30}[\]>}]|\$[A-Z]+|[XN]\b|_{2,}|\.\.\.)/g;
+/** The form of calls is JSON, too, and asks for no answer. */
+const AS_JSON =
+  /\b(?:respond|answer|reply|return|output|format|response)\b(?:(?!tool|function|call|arguments)[^.\n]){0,60}\bJSON\b(?!-?(?:schema|lines))(?![^.\n]*\b(?:tool|function|call|arguments)\b)/i;
+const IN_FENCE =
+  /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b[^.\n]{0,80}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
 
 /** The forms named in the prompt: any of them is acceptable. */
 export function askedForms(prompt: string): AnswerForm[] {
@@ -27,6 +40,13 @@ export function askedForms(prompt: string): AnswerForm[] {
   if (BOXED.test(prompt)) forms.push(holds('\\boxed'));
   if (HASHES.test(prompt)) forms.push(holds('####'));
   if (TAG.test(prompt)) forms.push(holds('<answer>'));
+  for (const [, tag] of prompt.matchAll(TAGS)) if (!NO_ANSWER.test(tag!)) forms.push(holds(`<${tag}>`));
+  for (const [, sentence] of prompt.matchAll(SENTENCE)) {
+    const words = sentence!.trim().toLowerCase();
+    forms.push({ name: `“${sentence!.trim()} …”`, isIn: (text) => text.toLowerCase().includes(words) });
+  }
+  if (AS_JSON.test(prompt)) forms.push({ name: 'JSON', isIn: (text) => /[{[][\s\S]*[}\]]/.test(text) });
+  if (IN_FENCE.test(prompt)) forms.push(holds('```'));
   for (const [, label] of prompt.matchAll(LABEL)) {
     const words = label!.trim().toLowerCase();
     if (forms.some(({ name }) => name.toLowerCase() === `${words}:`)) continue;
@@ -79,19 +99,36 @@ export function bareAnswer(answer: string): string {
     .replace(/\\(?:text|mathrm|mathbf|textbf|operatorname)\s*\{([^{}]*)\}/g, '$1')
     .replace(/\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, '$1/$2')
     .replace(/\\(?:left|right|,|;|!|quad| )/g, '')
+    .replace(/(\\[a-z]+)\s+/g, '$1')
     .replace(/\\%/g, '%')
     .replace(/^\s*[([]?([a-e])[)\].:]?\s*$/, '$1')
     .replace(/[$€£¥]|\\\$|\b(?:usd|eur|dollars?|euros?)\b/g, '')
     .replace(/(\d),(?=\d{3}\b)/g, '$1')
     .replace(/(\d)\.0+\b/g, '$1')
     .replace(/\*\*|[`"'{}]/g, '')
+    .replace(/^\s*[a-z]\s*=(?!=)\s*/, '')
     .replace(/\b(?:the|an?)\b/g, ' ');
   const date = dateIn(text);
   if (date !== null) return date;
-  return text.replace(/[\s.,;:!?]+/g, ' ').trim();
+  return text.replace(/(?:[\s,;:!?]|\.(?!\d))+/g, ' ').trim();
+}
+
+/** Two answers that are one number: a decimal and a fraction, a share and its percent sign. */
+export function isSameNumber(a: string, b: string): boolean {
+  const [first, second] = [numberOf(a), numberOf(b)];
+  return first !== null && second !== null && Math.abs(first - second) <= 1e-9 * Math.max(1, Math.abs(first));
+}
+
+function numberOf(text: string): number | null {
+  const found = /^([-+]?\d+(?:\.\d+)?)(?:\s*\/\s*(\d+(?:\.\d+)?))?\s*%?$/.exec(text);
+  if (found === null) return null;
+  const value = Number(found[1]) / (found[2] === undefined ? 1 : Number(found[2]));
+  return Number.isFinite(value) ? value : null;
 }
 
 function dateIn(text: string): string | null {
+  const iso = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})\s*$/.exec(text);
+  if (iso !== null) return `${iso[1]}-${Number(iso[2])}-${Number(iso[3])}`;
   const words = text.match(/[a-z]{3,9}|\d{1,4}/g) ?? [];
   if (words.length !== 3) return null;
   const month = words.findIndex((word) => /^[a-z]/.test(word) && MONTHS.includes(word.slice(0, 3)));

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
-import { askedForms, bareAnswer, givenAnswer } from './answer-forms.ts';
+import { askedForms, bareAnswer, givenAnswer, isSameNumber } from './answer-forms.ts';
+import { demandedTools } from './demanded-tools.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isResult, type ToolCall, type UncheckedRollout } from './rollout.ts';
 import { isModels } from './text-scan.ts';
@@ -68,6 +69,8 @@ const isDialogue = ({ turns, responseTurn }: UncheckedRollout): boolean =>
 
 const DEMANDS =
   /\b(?:must|should|shall|need to|have to|has to|are required to|is required to|always)\s+(?:\w+ ){0,3}?(?:use|call|invoke)\s+(?:the |a |an )?[`"'*]{0,2}([\w.-]+)[`"'*]{0,2}\s+(?:tool|function)\b(?![^.\n]{0,80}\b(?:if|when|unless|where|only|optional)\b)/i;
+const ANY_OF =
+  /\b(?:must|have to|has to|(?:is|are) required to|always)\s+(?:use|call|invoke)\s+(?:(?:at least )?(?:one|some|any) of )?(?:the |your )?(?:provided |available |given |following )?(?:tools|functions)\b(?![^.\n]{0,80}\b(?:if|when|unless|where|only|optional|in order|as needed)\b)/i;
 const CONDITION = /\b(?:if|when|unless|before you|in case|whenever)\b[^.\n]{0,80}$/i;
 const ANY_TOOL = new Set([
   'provided',
@@ -93,17 +96,20 @@ const ANY_TOOL = new Set([
 
 /** The tool that the prompt requires and that was not called; null if it requires none. */
 function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: UncheckedRollout): string | null {
+  const called = turns.flatMap((turn, i) => (i >= responseTurn ? turn.toolCalls.map((call) => call.name) : []));
+  const missed = demandedTools(prompt, [...schemaNames(toolSchemas)]).find(
+    (names) => !names.some((name) => called.includes(name)),
+  );
+  if (missed !== undefined) return missed.join(' or ');
+  const isCalled = called.length > 0 || turns.some((turn, i) => i >= responseTurn && isResult(turn));
+  const any = isCalled ? null : ANY_OF.exec(prompt);
+  if (any !== null && !CONDITION.test(prompt.slice(0, any.index))) return 'a tool';
   const found = DEMANDS.exec(prompt);
   if (found === null || CONDITION.test(prompt.slice(0, found.index))) return null;
   const name = found[1] ?? '';
-  const called = turns.flatMap((turn, i) => (i >= responseTurn ? turn.toolCalls.map((call) => call.name) : []));
   const isNamed = schemaNames(toolSchemas).has(name) || /_/.test(name);
   if (isNamed) return called.includes(name) ? null : name;
-  return ANY_TOOL.has(name.toLowerCase()) &&
-    called.length === 0 &&
-    !turns.some((turn, i) => i >= responseTurn && isResult(turn))
-    ? 'a tool'
-    : null;
+  return ANY_TOOL.has(name.toLowerCase()) && !isCalled ? 'a tool' : null;
 }
 
 const schemaFunction = (schema: JsonValue): JsonObject | null => {
@@ -177,6 +183,19 @@ function isOfType(value: JsonValue, type: string): boolean {
 
 const KNOWN_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
+const UNIT = String.raw`(?:(?:tool|function|search)[ _-]?)?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|guesses|tries)`;
+/** Forms beside those of BUDGET: a limit behind what it limits, a counter at its end. */
+const SPENT = new RegExp(
+  [
+    String.raw`\b${UNIT}\s+(?:limit|budget)\b[^.\n]{0,30}\b(?:exceeded|reached|exhausted|used up|hit)\b`,
+    String.raw`\b${UNIT}\s+(?:left|remaining)\s*[:=]\s*0\b(?!\.\d)`,
+    String.raw`\b(?:left|remaining)\s+${UNIT}\s*[:=]\s*0\b(?!\.\d)`,
+    String.raw`\bno (?:more )?${UNIT}\s+(?:are |is )?(?:left|remaining|remain)\b`,
+    String.raw`\bused (?:all )?(\d+) (?:of|out of|/) (?:your |the )?\1 ${UNIT}\b`,
+    String.raw`\b(?:ran|run|are|is) out of ${UNIT}\b`,
+  ].join('|'),
+  'i',
+);
 const BUDGET =
   /\b(?:max(?:imum)?(?: (?:number|amount) of)?|limit (?:of|on)|budget (?:of|for)|allowed number of)\s*(?:\d+ )?(?:tool[ _-]?|function[ _-]?|search )?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b[^.\n]{0,40}\b(?:reached|exceeded|exhausted|used up|hit)\b|\b(?:reached|exceeded|exhausted|used up|hit)\b[^.\n]{0,30}\b(?:max(?:imum)?|limit|budget)\b[^.\n]{0,40}\b(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b|\b(?:no|0|zero) (?:more )?(?:tool )?(?:calls|turns|steps|attempts|moves|actions|rounds|queries) (?:left|remaining|remain)\b|\bout of (?:moves|turns|steps|attempts|calls)\b/i;
 
@@ -189,7 +208,7 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
   for (let i = turns.length - 1; i >= Math.max(responseTurn, turns.length - 6); i--) {
     const turn = turns[i]!;
     if (isModels(turn) || turn.text.length > 2000) continue;
-    const found = BUDGET.exec(turn.text);
+    const found = BUDGET.exec(turn.text) ?? SPENT.exec(turn.text);
     if (found === null) continue;
     notice('budget_out', i, `the budget ran out: “${found[0].slice(0, 80)}”`);
     return;
@@ -198,7 +217,7 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
 
 const LAST_WORDS = 400;
 const ASKS =
-  /(?:(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?])\s*$/i;
+  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?])\s*$/i;
 
 /** Words that occur in all prose of their language. */
 const COMMON =
@@ -281,7 +300,7 @@ function checkNearAnswer(
   if (bare === '') return;
   for (const truth of shortTruths(groundTruth)) {
     const own = bareAnswer(givenAnswer(truth) ?? truth);
-    if (own !== bare) continue;
+    if (own !== bare && !isSameNumber(own, bare)) continue;
     notice(
       'near_answer',
       responseTurn,
@@ -291,7 +310,7 @@ function checkNearAnswer(
   }
 }
 
-const REWARD = /\breward\s*[=:]\s*(-?\d+(?:\.\d+)?)/gi;
+const REWARD = /\breward["'`*]{0,2}\s*[=:]\s*["'`*]{0,2}(-?\d+(?:\.\d+)?)/gi;
 
 /** A tool reported full reward to the model, and the score is zero, or the reverse. */
 function checkResultReward({ turns, responseTurn, score }: UncheckedRollout, notice: NoticeTask): void {

@@ -27,9 +27,15 @@ export function checkText(rollout: UncheckedRollout, scan: TextScan, notice: Not
   checkScripts(rollout, scan, notice);
   for (let i = responseTurn; i < turns.length; i++) {
     const turn = turns[i]!;
+    // A text that was cut into turns has no record of who wrote the words: a template, or the model.
+    if (turn.role === 'system' && i > responseTurn && rollout.reading !== undefined && turn.text.trim() !== '')
+      notice('own_role', i, 'a system prompt in the middle of the response');
     if (!isModels(turn)) continue;
     if (turn.text.includes('\ufffd'))
       notice('broken_text', i, 'the text holds U+FFFD, which stands for bytes that are no character');
+    const middle = systemPromptIn(turn.text);
+    if (middle !== null && !promptEnds(rollout, middle))
+      notice('own_role', i, `a system prompt in the middle of the reply: “${middle}”`);
     const role = ownRole(turn.text);
     if (role !== null && !promptSays(rollout, role))
       notice('own_role', i, `the model wrote the role word ${role} itself`);
@@ -74,7 +80,16 @@ function firstWith(turns: readonly Turn[], from: number, script: number): number
 
 /** Tokens and words with which templates and plain dialogues name the speaker. */
 const ROLE_TOKEN = /<\|(?:im_start|start_header_id|user|assistant|system|start)\|>|<(?:start_of_turn|start_of_role)>/;
-const ROLE_LINES = ['\nHuman:', '\nUser:', '\nAssistant:', '\n### Instruction:', '\nTool output:'];
+const ROLE_LINES = [
+  '\nHuman:',
+  '\nUser:',
+  '\nAssistant:',
+  '\n### Instruction:',
+  '\n### User:',
+  '\n### Human:',
+  '\n### Assistant:',
+  '\nTool output:',
+];
 /** Alone it is a heading of prose. */
 const OBSERVED = /\n[ \t]*Action(?: Input)?:[^\n]*\n(?:[^\n]*\n){0,20}?Observation:/;
 
@@ -86,6 +101,17 @@ function ownRole(text: string): string | null {
   const line = ROLE_LINES.find((one) => text.includes(one));
   return line !== undefined ? line.trim() : OBSERVED.test(text) ? 'Observation:' : null;
 }
+
+/** System prompts that templates add by themselves, as a line of a reply: the model or the loop began a new conversation. */
+const DEFAULT_SYSTEM =
+  /(?:^|\n)\s*(You are (?:a helpful assistant\.|Qwen, created by Alibaba Cloud\.|ChatGPT, a large language model|an AI assistant\.|a helpful AI assistant\b))/;
+
+const systemPromptIn = (text: string): string | null =>
+  text.includes('You are ') ? (DEFAULT_SYSTEM.exec(text)?.[1] ?? null) : null;
+
+/** A task that is about the prompt itself. */
+const promptEnds = ({ turns, responseTurn }: UncheckedRollout, words: string): boolean =>
+  turns.slice(0, responseTurn).some(({ role, text }) => role === 'user' && text.includes(words));
 
 /** A task about dialogues contains such words itself. */
 const promptSays = ({ turns, responseTurn }: UncheckedRollout, role: string): boolean =>
