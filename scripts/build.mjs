@@ -99,7 +99,7 @@ const shared = {
   metafile: true,
   plugins: [fdirAlone, simdAlone, zodInEnglish],
   // They bring files that they look for beside themselves.
-  external: ['pyodide', 'node-sqlite3-wasm'],
+  external: ['pyodide', 'node-sqlite3-wasm', '@aws-sdk/credential-provider-node'],
   // Python programs are imported as text.
   loader: { '.py': 'text' },
   define: { 'process.env.NODE_ENV': '"production"' },

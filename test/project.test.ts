@@ -9,7 +9,7 @@ const home = new URL('../', import.meta.url);
 test('the package depends at run time only on what the bundle does not hold', () => {
   const manifest = JSON.parse(readFileSync(new URL('package.json', home), 'utf8'));
   expect(Object.keys(manifest.dependencies)).toEqual(['node-sqlite3-wasm']);
-  expect(Object.keys(manifest.optionalDependencies)).toEqual(['pyodide']);
+  expect(Object.keys(manifest.optionalDependencies)).toEqual(['@aws-sdk/credential-provider-node', 'pyodide']);
 });
 
 test('each path that the guides to the code name is there', () => {

@@ -6,6 +6,8 @@ export interface Origin {
   modified: number;
   /** Bytes that it had when copying began: they are no news, whenever they arrive. */
   known: number;
+  /** Somebody looks at it: if it is not here yet, it comes next. */
+  look?: () => void;
 }
 
 const origins = new Map<string, Origin>();

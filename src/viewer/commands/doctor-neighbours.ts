@@ -56,7 +56,7 @@ export const NEIGHBOURS: readonly DoctorCheck[] = [
   {
     name: 'rclone',
     needed: false,
-    remedy: 'https://rclone.org/install: then s3://bucket/x, gs://bucket/x and rclone:REMOTE:x are opened',
+    remedy: 'https://rclone.org/install: then rclone:REMOTE:x is opened',
     async prove() {
       const [version = ''] = (await printed('rclone', 'version')).split('\n');
       const remotes = (await printed('rclone', 'listremotes')).split('\n').filter((name) => name !== '');

@@ -31,15 +31,23 @@ export async function bringRemotePaths(command: Command): Promise<void> {
   }
 }
 
+interface RemoteFlags {
+  follow?: boolean;
+  cacheSize?: number;
+  bringAll?: boolean;
+  listen?: boolean;
+}
+
 async function brought(value: unknown, command: Command): Promise<unknown> {
   const remote = typeof value === 'string' ? named(value) : null;
   if (remote === null) return value;
-  const { follow, cacheSize, listen } = command.opts<{ follow?: boolean; cacheSize?: number; listen?: boolean }>();
+  const { follow, cacheSize, bringAll, listen } = command.opts<RemoteFlags>();
   const isScreen = command.parent === null && process.stdout.isTTY;
   const { openMirror } = await import('../remote/open.ts');
   try {
     const { mirror, path } = await openMirror(remote.address, {
       follows: isScreen || follow === true || listen === true || command.name() === 'mcp',
+      brings: isScreen && bringAll !== true ? 'looked-at' : 'all',
       most: cacheSize ?? DEFAULT_BYTES,
       isAtTerminal: process.stdin.isTTY === true,
       // The screen shows it itself.
@@ -53,7 +61,8 @@ async function brought(value: unknown, command: Command): Promise<unknown> {
   }
 }
 
-const isTrouble = (status: string | null): boolean => /^connection lost|does not end/.test(status ?? '');
+const isTrouble = (status: string | null): boolean =>
+  /^connection lost|does not end|are refused:|: read again$/.test(status ?? '');
 
 function named(text: string): RemoteName | null {
   try {

@@ -32,6 +32,10 @@ export const viewOptions = (program: Command): Command =>
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',
       )
+      .option(
+        '--bring-all',
+        'of an object store (s3://, gs://, hf://) copy every file, not only the newest step and what is looked at',
+      )
       .option('--listen', 'agents of yours may bring rollouts to this screen (`mcp`, a socket of this user alone)')
       .addOption(notifyOption())
       .addOption(pollOption()),

@@ -5,7 +5,7 @@ import { UsageError } from '../../core/dump/paths.ts';
 export type Address =
   | { kind: 'ssh'; name: string; host: string; port: string | null; path: string }
   | { kind: 'rclone'; name: string; path: string }
-  | { kind: 'store'; name: string; scheme: 's3' | 'gs'; bucket: string; path: string }
+  | { kind: 'store'; name: string; scheme: 's3' | 'gs' | 'hf'; bucket: string; path: string }
   | { kind: 'https'; name: string; path: string };
 
 /** An address followed by the end of a locator: `:57`, `:57.2#t4`. */
@@ -45,13 +45,11 @@ function refusePassword(text: string): void {
 
 /** An address of a store that is not opened is no path that is missing. */
 function refuseScheme(text: string): void {
-  const [, scheme, rest] = /^(hf|hdfs|s3[an]?|gs|az|abfss?|wasbs?|oss):\/\/(.+)$/is.exec(text) ?? [];
-  if (scheme === undefined || rest === undefined || existsSync(text)) return;
-  const [, set, file] = /^datasets\/([^/]+\/[^/]+)\/(.+)$/.exec(rest) ?? [];
-  const instead =
-    scheme.toLowerCase() === 'hf' && set !== undefined && file !== undefined
-      ? `one file of it is https://huggingface.co/datasets/${set}/resolve/main/${file}`
-      : 'rclone:NAME:PATH opens what rclone reaches under a name of its settings';
+  const [, scheme] = /^((?:hf|hdfs|s3[an]?|gs|az|abfss?|wasbs?|oss):\/\/).+$/is.exec(text) ?? [];
+  if (scheme === undefined || existsSync(text)) return;
+  const instead = /^hf$/i.test(scheme.slice(0, -3))
+    ? 'a data set of the Hub is hf://datasets/ORGANISATION/NAME'
+    : 'rclone:NAME:PATH opens what rclone reaches under a name of its settings';
   throw new UsageError(`${text}: such an address is not opened; ${instead}`);
 }
 
@@ -73,6 +71,11 @@ function addressOf(text: string): Address | null {
   if (store !== null) {
     const [, scheme, bucket, path = '/'] = store as unknown as [string, 's3' | 'gs', string, string | undefined];
     return { kind: 'store', name: `${scheme}://${bucket}`, scheme, bucket, path };
+  }
+  const hub = /^hf:\/\/datasets\/([\w.-]+\/[\w.-]+(?:@[\w.-]+)?)(\/.*)?$/s.exec(text);
+  if (hub !== null) {
+    const [, bucket, path = '/'] = hub as unknown as [string, string, string | undefined];
+    return { kind: 'store', name: `hf://datasets/${bucket}`, scheme: 'hf', bucket, path };
   }
   const web = /^(https?:\/\/)([^/]+)(\/.*)$/is.exec(text);
   if (web !== null) {

@@ -18,9 +18,8 @@ export async function* outputOf(
   args: readonly string[],
   { lost, refused }: ChildRules,
   signal: AbortSignal,
-  env?: NodeJS.ProcessEnv,
 ): AsyncGenerator<Buffer> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => child.kill('SIGTERM');
   signal.addEventListener('abort', stop);
   let said = '';

@@ -1,6 +1,7 @@
 import {
-  existsSync,
-  mkdirSync,
+  closeSync,
+  futimesSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -8,8 +9,9 @@ import {
   statSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 export interface CachedFile {
   path: string;
@@ -25,27 +27,38 @@ const NEVER = 0;
 /** The local part of a file; null if there is only a placeholder. */
 export function copyAt(path: string): CachedFile | null {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile() || isPending(path, stats.size)) return null;
+  if (stats === undefined || !stats.isFile() || (stats.mtimeMs === NEVER && isPending(path, stats.size))) return null;
   return { path, size: stats.size, modified: Math.floor(stats.mtimeMs / 1000) };
 }
 
 const isPending = (path: string, size: number): boolean =>
   size < 2000 && readFileSync(path, 'latin1').startsWith(PENDING);
 
-/** Puts a placeholder row in place of a file, saying what is known of it. */
+/** Puts a placeholder row in place of a file in a folder that is there, saying what is known of it. */
 export function layPending(path: string, says: string): void {
   const line = `${PENDING}${JSON.stringify(says)}}\n`;
-  if (existsSync(path) && statSync(path).size < 2000 && readFileSync(path, 'utf8') === line) return;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && stats.size < 2000 && readFileSync(path, 'utf8') === line) return;
+  if (stats === undefined) {
+    // Ten thousand of them come before the first rollout.
+    const fd = openSync(path, 'wx', 0o600);
+    writeSync(fd, line);
+    futimesSync(fd, NEVER, NEVER);
+    closeSync(fd);
+    return;
+  }
   const draft = hiddenName(path, 'sign');
   writeFileSync(draft, line);
+  utimesSync(draft, NEVER, NEVER);
   renameSync(draft, path);
-  utimesSync(path, NEVER, NEVER);
 }
 
 /** A hidden name beside a file, for incomplete data. */
 export const hiddenName = (path: string, kind: 'part' | 'sign'): string =>
   join(dirname(path), `.${basename(path).slice(0, 200)}.${kind}`);
+
+/** The file with the versions of a machine's copies. */
+export const VERSIONS = '.versions';
 
 /** All files of the cache, the oldest first. */
 export function cachedFiles(folder: string): CachedFile[] {
@@ -59,10 +72,24 @@ export function cachedFiles(folder: string): CachedFile[] {
   for (const name of names) {
     const path = join(folder, name);
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats?.isFile() && stats.mtimeMs !== NEVER)
+    if (stats?.isFile() && stats.mtimeMs !== NEVER && basename(name) !== VERSIONS)
       found.push({ path, size: stats.size, modified: Math.floor(stats.mtimeMs / 1000) });
   }
   return found.sort((a, b) => a.modified - b.modified);
 }
 
 export const removeCopy = (path: string): void => rmSync(path, { force: true });
+
+/** The files below a folder or at a path that are shown, placeholders too. */
+export function shownCopies(root: string): string[] {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return [root];
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter(
+      (path) =>
+        !relative(root, path)
+          .split('/')
+          .some((part) => part.startsWith('.')),
+    );
+}

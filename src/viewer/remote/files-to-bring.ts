@@ -10,6 +10,13 @@ export function filesToBring(root: string, files: readonly RemoteFile[]): Remote
   return wanted.sort((a, b) => steps.get(b)! - steps.get(a)! || b.modified - a.modified);
 }
 
+/** Of files whose newest comes first: the newest, and all others of its step. */
+export function filesOfNewestStep(files: readonly RemoteFile[]): Set<RemoteFile> {
+  const [first] = files;
+  const step = first === undefined ? null : stepOfName(first.path);
+  return new Set(files.filter((file) => file === first || (step !== null && stepOfName(file.path) === step)));
+}
+
 const TOOLS = /\/\.rollout-viewer\/tools-[0-9a-f]{16}\.json$/;
 
 function isWanted(root: string, files: readonly RemoteFile[]): (file: RemoteFile) => boolean {

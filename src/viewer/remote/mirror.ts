@@ -1,14 +1,26 @@
-import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync, truncateSync } from 'node:fs';
+import { setMaxListeners } from 'node:events';
+import {
+  closeSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { noteOrigin } from '../../core/dump/origins.ts';
 import { writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
-import { cachedFiles, copyAt, hiddenName, layPending, removeCopy } from './copies.ts';
-import { filesToBring } from './files-to-bring.ts';
+import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
+import { filesOfNewestStep, filesToBring } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 import { checkedListing } from './plain-path.ts';
+import { KeptVersions } from './versions.ts';
 
 export interface MirrorOptions {
   source: Machine;
@@ -19,6 +31,8 @@ export interface MirrorOptions {
   most: number;
   /** Keeps copying what arrives. */
   follows: boolean;
+  /** Of objects, copies the newest step and what somebody looks at; the others are rows that say so. */
+  brings?: 'all' | 'looked-at';
   /** Attempts before a lost connection is given up; retries are unlimited if the source is followed and part of it is here. */
   attempts: number;
 }
@@ -33,6 +47,8 @@ const FIRST_PAUSE_MS = 100;
 const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
 const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e5) / 10} MB`;
 
 /**
  * A copy of a remote folder, the newest step first, transferring only appended bytes. A file that has not arrived yet is a row that says
@@ -64,6 +80,21 @@ export class Mirror {
   #room = 0;
   /** Files that delivered more than announced, and more than there was room for: they are not requested again. */
   readonly #endless = new Set<string>();
+  /** Files that may not be read, with the reason. */
+  readonly #refused = new Map<string, string>();
+  readonly #versions: KeptVersions;
+  /** The files of the current list, the newest step first. */
+  #files: readonly RemoteFile[] = [];
+  /** Files that somebody looked at: they are kept up to date. */
+  readonly #lookedAt = new Set<string>();
+  /** The file that somebody looks at now, while another is still transferred for them. */
+  #next: RemoteFile | null = null;
+  #isBringingLookedAt = false;
+  /** Placeholders of this session, which need no second look. */
+  readonly #laid = new Map<string, string>();
+  readonly #folders = new Set<string>();
+  /** Bytes that came in this session. */
+  #read = 0;
   /** Since the connection was last lost. */
   #cameBytes = false;
   /** Bytes beyond those that were already here. */
@@ -72,6 +103,9 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#folder = join(options.cache, mirrorName(options.address.name));
+    this.#versions = new KeptVersions(this.#folder);
+    // Each of many transfers listens.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** The connection state, for a person; null if everything is here. */
@@ -121,17 +155,15 @@ export class Mirror {
         this.#root = listing.root;
         const took = performance.now() - begun;
         const files = filesToBring(listing.root, listing.files);
+        this.#files = files;
         this.#noteOrigins(files);
+        this.#removeGone(listing.files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
         this.#first();
         if (follows) this.#followTail(files[0]);
         if (!isAll) continue;
-        this.#say(
-          this.#endless.size === 0
-            ? null
-            : `${[...this.#endless].join(', ')} does not end where it should, and ${FULL}`,
-        );
+        this.#sayWhatIsHere();
         if (!follows) return;
         await rest(Math.max(LOOK_MS, took * LIST_SHARE), undefined, { signal }).catch(() => {});
       } catch (error) {
@@ -149,7 +181,11 @@ export class Mirror {
         this.#cameBytes = false;
         this.#cameNews = false;
         const pause = Math.min(LONGEST_PAUSE_MS, isShort ? FIRST_PAUSE_MS : 250 * 2 ** failures);
-        this.#say(`connection lost (${error.message}), again in ${Math.ceil(pause / 1000)} s`);
+        this.#say(
+          error.isReplaced
+            ? `${error.message}: read again`
+            : `connection lost (${error.message}), again in ${Math.ceil(pause / 1000)} s`,
+        );
         if (follows && this.#isHere()) this.#first();
         await rest(pause, undefined, { signal }).catch(() => {});
       }
@@ -165,8 +201,44 @@ export class Mirror {
       const isSame = before !== undefined && before.inode === inode && before.size <= size;
       const known = isSame ? before.size : isFirst ? size : 0;
       this.#known.set(path, { inode, size: known });
-      noteOrigin(this.#local(path), { modified: modified * 1000, known });
+      noteOrigin(this.#local(path), { modified: modified * 1000, known, look: () => this.#look(path) });
     }
+  }
+
+  #sayWhatIsHere(): void {
+    const read = `${megabytes(this.#read)} read`;
+    const [refused] = this.#refused;
+    if (this.#endless.size > 0) this.#say(`${[...this.#endless].join(', ')} does not end where it should, and ${FULL}`);
+    else if (refused !== undefined)
+      this.#say(`${this.#refused.size} of ${this.#files.length} files are refused: ${refused[0]}: ${refused[1]}`);
+    else if (this.#isPartial) {
+      const missing = this.#files.filter((file) => !this.#isWhole(file)).length;
+      this.#say(`${this.#files.length - missing} of ${this.#files.length} files here, ${read}`);
+    } else this.#say(null);
+  }
+
+  get #isPartial(): boolean {
+    return this.#options.brings === 'looked-at' && this.#files.some(({ version }) => version !== undefined);
+  }
+
+  /** Somebody looks at a file: it comes before all others, and one that is looked at later comes before it. */
+  #look(path: string): void {
+    if (!this.#isPartial || !this.#laid.has(path) || this.#refused.has(path)) return;
+    this.#next = this.#files.find((file) => file.path === path) ?? null;
+    if (!this.#isBringingLookedAt) void this.#bringLookedAt();
+  }
+
+  async #bringLookedAt(): Promise<void> {
+    this.#isBringingLookedAt = true;
+    for (let file = this.#next; file !== null && !this.#stop.signal.aborted; file = this.#next) {
+      this.#next = null;
+      this.#lookedAt.add(file.path);
+      this.#say(`${file.path} is read: ${megabytes(file.size)}`);
+      // What fails here is asked for again with the next list, which also says why.
+      if (this.#makesRoomFor(file)) await this.#bringAllowed(file).catch(() => {});
+      this.#sayWhatIsHere();
+    }
+    this.#isBringingLookedAt = false;
   }
 
   /** Part of what was named was transferred in an earlier session. */
@@ -177,42 +249,103 @@ export class Mirror {
 
   /** @param files the newest first @returns false if the list should be refreshed before the rest is transferred */
   async #fill(files: readonly RemoteFile[], since: number): Promise<boolean> {
-    const missing = files.filter((file) => !this.#isWhole(file) && !this.#endless.has(file.path));
-    for (const file of missing) if (copyAt(this.#local(file.path)) === null) this.#layPending(file, 'not here yet');
-    this.#removeGone(files);
-    let room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
-    // Also for lines that are appended while nothing is missing.
-    this.#room = room;
-    for (const [at, file] of missing.entries()) {
-      this.#say(`${files.length - missing.length + at} of ${files.length} files here`);
-      const needed = file.size - (copyAt(this.#local(file.path))?.size ?? 0);
-      room -= needed;
-      if (room < 0) room += this.#makeRoom(-room, file, files);
-      if (room < 0) {
-        this.#layPending(file, `not here: ${FULL}`);
-        room += needed;
-        continue;
-      }
-      this.#room = room + needed;
-      await this.#bring(file);
-      const here = copyAt(this.#local(file.path))?.size ?? 0;
-      if (here < file.size && !this.#endless.has(file.path))
-        throw new SourceError(`${file.path} ended after ${here} of ${file.size} bytes`, true);
-      this.#first();
+    const missing = files.filter(
+      (file) => !this.#isWhole(file) && !this.#endless.has(file.path) && !this.#refused.has(file.path),
+    );
+    // A copy of another version is no copy of this object.
+    for (const file of missing)
+      if (file.version !== undefined ? !this.#isPartOf(file) : copyAt(this.#local(file.path)) === null)
+        this.#layPending(file, 'not here yet');
+    const newest = filesOfNewestStep(files);
+    const wanted = this.#isPartial
+      ? missing.filter((file) => newest.has(file) || this.#lookedAt.has(file.path))
+      : missing;
+    this.#room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
+    const running = new Set<Promise<void>>();
+    let problem: unknown = null;
+    for (const [at, file] of wanted.entries()) {
+      const here = files.length - missing.length + at;
+      const read = file.version === undefined ? '' : `, ${megabytes(this.#read)} read`;
+      this.#say(`${here} of ${files.length} files here${read}`);
+      if (!this.#makesRoomFor(file)) continue;
+      const own = this.#bringWhole(file)
+        .catch((error: unknown) => {
+          problem ??= error;
+        })
+        .finally(() => running.delete(own));
+      running.add(own);
+      // The newest comes alone, as fast as it can.
+      const lanes = at === 0 ? 1 : (this.#options.source.lanes ?? 1);
+      if (running.size >= lanes) await Promise.race(running);
+      if (problem !== null) break;
       if (this.#options.follows && file === files[0]) this.#followTail(file);
       // A step that arrived meanwhile takes precedence over older ones.
-      if (this.#options.follows && performance.now() - since > LOOK_MS * 2 && at < missing.length - 1) return false;
+      if (this.#options.follows && performance.now() - since > LOOK_MS * 2 && at < wanted.length - 1) {
+        await Promise.all(running);
+        if (problem !== null) throw problem;
+        return false;
+      }
     }
+    await Promise.all(running);
+    if (problem !== null) throw problem;
     return true;
   }
 
-  #layPending({ path, size }: RemoteFile, says: string): void {
-    layPending(this.#local(path), `${says}: ${Math.ceil(size / 1e5) / 10} MB at ${this.#options.source.name}`);
+  async #bringWhole(file: RemoteFile): Promise<void> {
+    await this.#bringAllowed(file);
+    const here = copyAt(this.#local(file.path))?.size ?? 0;
+    if (here < file.size && !this.#endless.has(file.path) && !this.#refused.has(file.path))
+      throw new SourceError(`${file.path} ended after ${here} of ${file.size} bytes`, true);
+    this.#first();
   }
 
-  #isWhole({ path, size, modified, inode }: RemoteFile): boolean {
+  /** One file that may not be read does not hold up the others, once one of them could be. */
+  async #bringAllowed(file: RemoteFile): Promise<void> {
+    try {
+      await this.#bring(file);
+    } catch (error) {
+      const isOwn = error instanceof SourceError && !error.isLost && file.version !== undefined && this.#read > 0;
+      if (!isOwn) throw error;
+      this.#refused.set(file.path, error.message);
+      this.#layPending(file, `not here: ${error.message}`);
+    }
+  }
+
+  #makesRoomFor(file: RemoteFile): boolean {
+    const needed = file.size - (copyAt(this.#local(file.path))?.size ?? 0);
+    if (needed > this.#room) this.#room += this.#makeRoom(needed - this.#room, file, this.#files);
+    if (needed <= this.#room) return true;
+    this.#layPending(file, `not here: ${FULL}`);
+    return false;
+  }
+
+  #layPending({ path, size }: RemoteFile, says: string): void {
+    const text = `${says}: ${megabytes(size)} at ${this.#options.source.name}`;
+    if (this.#laid.get(path) === text) return;
+    this.#makeFolderOf(path);
+    layPending(this.#local(path), text);
+    this.#laid.set(path, text);
+  }
+
+  #makeFolderOf(path: string): void {
+    const folder = dirname(this.#local(path));
+    if (this.#folders.has(folder)) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folders.add(folder);
+  }
+
+  /** What is here belongs to this version of an object. */
+  #isPartOf({ path, size, version = '' }: RemoteFile): boolean {
+    if (this.#laid.has(path) || !this.#versions.has(path, version)) return false;
     const here = copyAt(this.#local(path));
-    if (size === 0) return here === null || here.size === 0;
+    return here !== null && here.size <= size;
+  }
+
+  #isWhole(file: RemoteFile): boolean {
+    const { path, size, modified, inode, version } = file;
+    if (version !== undefined) return this.#isPartOf(file) && copyAt(this.#local(path))?.size === size;
+    const here = copyAt(this.#local(path));
+    if (size === 0) return here?.size === 0;
     if (here === null || here.size !== size) return false;
     const brought = this.#brought.get(path);
     if (brought?.modified === null && brought.inode === inode) {
@@ -223,14 +356,12 @@ export class Mirror {
     return here.modified === modified || (brought?.modified === modified && brought.inode === inode);
   }
 
-  /** Files deleted there are deleted here too. */
+  /** Files deleted there are deleted here too, also those of an earlier session. */
   #removeGone(files: readonly RemoteFile[]): void {
-    const there = new Set(files.map(({ path }) => path));
-    for (const path of this.#brought.keys()) {
-      if (there.has(path)) continue;
-      removeCopy(this.#local(path));
-      this.#brought.delete(path);
-    }
+    const there = new Set(files.map(({ path }) => this.#local(path)));
+    const known = this.#root === null ? [] : shownCopies(this.#local(this.#root));
+    for (const path of known) if (!there.has(path)) removeCopy(path);
+    for (const path of this.#brought.keys()) if (!there.has(this.#local(path))) this.#brought.delete(path);
   }
 
   /** The oldest go first, but no requested file that is newer. @returns the bytes freed */
@@ -252,10 +383,61 @@ export class Mirror {
   #bring(file: RemoteFile, hasGrown = false): Promise<void> {
     // One at a time: two transfers appending to one copy would duplicate its lines.
     const before = this.#bringing.get(file.path) ?? Promise.resolve();
-    const own = before.catch(() => {}).then(() => this.#bringNow(file, hasGrown));
+    const own = before
+      .catch(() => {})
+      .then(() =>
+        file.version === undefined ? this.#bringNow(file, hasGrown) : this.#bringObject(file, file.version),
+      );
     this.#bringing.set(file.path, own);
     own.catch(() => {}).finally(() => this.#bringing.get(file.path) === own && this.#bringing.delete(file.path));
     return own;
+  }
+
+  /** Transfers what is missing of this version of an object; bytes of two versions never meet. */
+  async #bringObject(file: RemoteFile, version: string): Promise<void> {
+    if (this.#isWhole(file)) return;
+    const { path, size } = file;
+    const local = this.#local(path);
+    const draft = hiddenName(local, 'part');
+    if (!this.#versions.has(path, version)) {
+      removeCopy(draft);
+      this.#layPending(file, 'not here yet');
+      this.#versions.note(path, version);
+    }
+    this.#laid.delete(path);
+    // Its first lines can be read before the last are here.
+    const isReadable = GROWS.test(path);
+    const part = partAt(isReadable ? local : draft, size);
+    let at = part?.size ?? 0;
+    this.#makeFolderOf(file.path);
+    let isShown = part !== null && isReadable;
+    const fd = part === null ? openSync(draft, 'w', 0o600) : openSync(part.path, 'r+');
+    const show = () => {
+      renameSync(draft, local);
+      isShown = true;
+    };
+    try {
+      if (at < size)
+        for await (const chunk of this.#options.source.read(path, at, size, this.#stop.signal, version)) {
+          this.#cameBytes = true;
+          this.#cameNews = true;
+          this.#read += chunk.length;
+          this.#room -= chunk.length;
+          // At its place, so that two programs that bring the same bytes do no harm.
+          for (let done = 0; done < chunk.length; ) done += writeSync(fd, chunk, done, chunk.length - done, at + done);
+          at += chunk.length;
+          if (at >= size) break;
+          if (isShown || !isReadable) continue;
+          show();
+          this.#first();
+        }
+      // A store that gives no time gives none that means "not here".
+      if (at >= size) futimesSync(fd, file.modified || 1, file.modified || 1);
+      if (at >= size && !isShown) show();
+    } finally {
+      closeSync(fd);
+      if (!isShown) this.#layPending(file, 'not here yet');
+    }
   }
 
   async #bringNow(file: RemoteFile, hasGrown: boolean): Promise<void> {
@@ -266,8 +448,9 @@ export class Mirror {
     const draft = hiddenName(local, 'part');
     const here = copyAt(isWholeOnly ? draft : local);
     if (file.size === 0) {
-      // It was emptied there.
-      if (here !== null) truncateSync(here.path);
+      // It is still empty there, or was emptied.
+      this.#makeFolderOf(file.path);
+      writeFileSync(local, '');
       return;
     }
     const known = this.#brought.get(file.path);
@@ -285,7 +468,7 @@ export class Mirror {
       !hasGrown && (here === null || file.size <= here.size || (known !== undefined && known.inode !== file.inode));
     const have = isOther || here === null ? 0 : here.size;
     const overlap = Math.min(have, OVERLAP);
-    mkdirSync(dirname(local), { recursive: true, mode: 0o700 });
+    this.#makeFolderOf(file.path);
     let fd: number | null = null;
     let expected = overlap === 0 ? null : tailOf(here!.path, overlap);
     let at = have;
@@ -298,6 +481,7 @@ export class Mirror {
         signal,
       )) {
         this.#cameBytes = true;
+        this.#read += chunk.length;
         let own = chunk;
         if (expected !== null) {
           const part = chunk.subarray(0, expected.length);
@@ -377,6 +561,12 @@ export class Mirror {
         if (this.#tail === tail) this.#tail = null;
       });
   }
+}
+
+/** The first bytes of an object that are here; null if there are none. */
+function partAt(path: string, size: number): CachedFile | null {
+  const part = copyAt(path);
+  return part !== null && part.size > 0 && part.size <= size ? part : null;
 }
 
 function tailOf(path: string, length: number): Buffer {

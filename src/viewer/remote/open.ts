@@ -1,7 +1,7 @@
 import { remoteFolder } from '../../core/files/places.ts';
 import type { Address } from './address.ts';
 import type { Machine } from './machine.ts';
-import { Mirror } from './mirror.ts';
+import { Mirror, type MirrorOptions } from './mirror.ts';
 import { RcloneSource } from './rclone.ts';
 import { SshSource } from './ssh.ts';
 import { WebSource } from './web.ts';
@@ -12,15 +12,19 @@ const FIRST_ATTEMPTS = 5;
 /** A password is never requested, except on the terminal before a screen is drawn. */
 export async function openMirror(
   address: Address,
-  options: { follows: boolean; most: number; isAtTerminal: boolean; onStatus?: (status: string | null) => void },
+  options: Pick<MirrorOptions, 'follows' | 'most' | 'brings'> & {
+    isAtTerminal: boolean;
+    onStatus?: (status: string | null) => void;
+  },
 ): Promise<{ mirror: Mirror; path: string }> {
-  const source = sourceOf(address);
+  const source = await sourceOf(address);
   const mirror = new Mirror({
     source,
     address,
     cache: remoteFolder(),
     most: options.most,
     follows: options.follows,
+    brings: options.brings ?? 'all',
     attempts: FIRST_ATTEMPTS,
   });
   const { onStatus } = options;
@@ -35,13 +39,14 @@ export async function openMirror(
   }
 }
 
-function sourceOf(address: Address): Machine {
+async function sourceOf(address: Address): Promise<Machine> {
   switch (address.kind) {
     case 'ssh':
       return new SshSource(address);
     case 'rclone':
-    case 'store':
       return new RcloneSource(address);
+    case 'store':
+      return (await import('./stores/open.ts')).storeSource(address);
     case 'https':
       return new WebSource(address);
   }

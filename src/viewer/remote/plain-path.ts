@@ -1,12 +1,15 @@
 import { type RemoteFile, SourceError } from './machine.ts';
 
 /** More files than any dump has. */
-const MOST_FILES = 200_000;
+export const MOST_FILES = 200_000;
+
+export const tooManyFiles = (path: string): SourceError =>
+  new SourceError(`${path}: more than ${MOST_FILES} files; name a folder nearer to the dump`, false);
 
 /** An absolute path that leads nowhere but down. */
 export const isPlainPath = (path: string): boolean =>
   path.startsWith('/') &&
-  !path.includes('\0') &&
+  !/[\0\p{Surrogate}]/u.test(path) &&
   !path
     .slice(1)
     .split('/')
@@ -20,8 +23,7 @@ export function checkedListing(
   asked: string,
 ): { root: string; files: RemoteFile[] } {
   if (!isPlainPath(root)) throw new SourceError(`${asked}: the machine calls it ${root}, which is no path`, false);
-  if (files.length > MOST_FILES)
-    throw new SourceError(`${asked}: more than ${MOST_FILES} files; name a folder nearer to the dump`, false);
+  if (files.length > MOST_FILES) throw tooManyFiles(asked);
   const below = root === '/' ? '/' : `${root.replace(/\/+$/, '')}/`;
   const isOwn = ({ path, size, modified }: RemoteFile) =>
     isPlainPath(path) && (path === root || path.startsWith(below)) && isCount(size) && isCount(modified);

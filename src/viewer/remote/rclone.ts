@@ -7,7 +7,7 @@ import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 const RULES = {
   lost: [1, 5],
   refused:
-    /AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|NoCredentialProviders|could not find default credentials|didn't find section|directory not found|status code: 40[0-4]/,
+    /AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|didn't find section|directory not found|status code: 40[0-4]/,
 };
 
 /** The list of a bucket comes by the thousand, and its own times with it: a time of each object would be a request of its own. */
@@ -16,54 +16,18 @@ const LISTING = ['lsjson', '--recursive', '--files-only', '--no-mimetype', '--fa
 /** A lost connection is the mirror's to wait for, and to tell. */
 const PATIENCE = ['--contimeout', '10s', '--timeout', '30s', '--retries', '1', '--low-level-retries', '3'];
 
-type RcloneAddress = Extract<Address, { kind: 'rclone' | 'store' }>;
-
-/** Where rclone finds what the address names: a store needs no settings, its keys are found as its own programs find them. */
-function remoteOf(address: RcloneAddress): { remote: string; isAbsolute: boolean } {
-  if (address.kind === 'rclone')
-    return {
-      remote: address.name.slice('rclone:'.length).replace(/\.$/, ''),
-      isAbsolute: !address.name.endsWith('.'),
-    };
-  const backend =
-    address.scheme === 'gs'
-      ? ':gcs,env_auth=true'
-      : `:s3,env_auth=true,provider=${s3Endpoint() === undefined ? 'AWS' : 'Other'}`;
-  return { remote: `${backend}:${address.bucket}`, isAbsolute: true };
-}
-
-const s3Endpoint = (): string | undefined =>
-  process.env.RCLONE_S3_ENDPOINT ?? process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
-
-/** What AWS's own programs read, as rclone calls it; its own settings come first. */
-function storeEnvironment(): NodeJS.ProcessEnv {
-  const endpoint = s3Endpoint();
-  const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
-  // rclone cannot use the variable with keys that it finds by itself, and has one of its own for it.
-  const { AWS_CA_BUNDLE: authorities, ...environment } = process.env;
-  return {
-    ...(authorities === undefined ? {} : { RCLONE_CA_CERT: authorities }),
-    ...(endpoint === undefined ? {} : { RCLONE_S3_ENDPOINT: endpoint }),
-    ...(region === undefined ? {} : { RCLONE_S3_REGION: region }),
-    ...environment,
-  };
-}
-
 const Listed = z.array(z.object({ Path: z.string(), Size: z.number(), ModTime: z.string() }));
 
-/** Anything that an installed rclone can reach: S3, GCS, HDFS, WebDAV …, also by `s3://` and `gs://` without any settings */
+/** Anything that an installed rclone can reach under a name of its settings: HDFS, WebDAV, Azure … */
 export class RcloneSource implements Machine {
   readonly name: string;
   readonly #remote: string;
   readonly #isAbsolute: boolean;
-  readonly #environment: NodeJS.ProcessEnv | undefined;
 
-  constructor(address: RcloneAddress) {
-    this.name = address.name.replace(/:\.?$/, '');
-    const { remote, isAbsolute } = remoteOf(address);
-    this.#remote = remote;
-    this.#isAbsolute = isAbsolute;
-    this.#environment = address.kind === 'store' ? storeEnvironment() : undefined;
+  constructor({ name }: Extract<Address, { kind: 'rclone' }>) {
+    this.name = name.replace(/:\.?$/, '');
+    this.#remote = name.slice('rclone:'.length).replace(/\.$/, '');
+    this.#isAbsolute = !name.endsWith('.');
   }
 
   async list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }> {
@@ -110,7 +74,7 @@ export class RcloneSource implements Machine {
   close(): void {}
 
   #output = (args: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer> =>
-    outputOf('rclone', [...PATIENCE, ...args], RULES, signal, this.#environment);
+    outputOf('rclone', [...PATIENCE, ...args], RULES, signal);
 
   #at = (path: string): string => this.#remote + (this.#isAbsolute ? path : path.slice(1));
 }

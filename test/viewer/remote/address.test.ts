@@ -16,6 +16,8 @@ describe('another machine', () => {
     ['rclone:nas:/bucket/run', 'rclone', 'rclone:nas:', '/bucket/run', ''],
     ['s3://bucket/run/3.jsonl:57', 'store', 's3://bucket', '/run/3.jsonl', ':57'],
     ['gs://my.bucket', 'store', 'gs://my.bucket', '/', ''],
+    ['hf://datasets/org/name@v1.0/train/3.jsonl:57', 'store', 'hf://datasets/org/name@v1.0', '/train/3.jsonl', ':57'],
+    ['hf://datasets/org/name', 'store', 'hf://datasets/org/name', '/', ''],
     ['HTTPS://host/a/1.jsonl', 'https', 'https://host', '/a/1.jsonl', ''],
     ['https://host:8443/a/1.jsonl:3', 'https', 'https://host:8443', '/a/1.jsonl', ':3'],
   ])('%s', (text, kind, name, path, ending) => {
@@ -37,7 +39,8 @@ describe('another machine', () => {
   });
 
   test.each([
-    ['hf://datasets/a/b/x.jsonl', 'https://huggingface.co/datasets/a/b/resolve/main/x.jsonl'],
+    ['hf://models/a/b', 'hf://datasets/ORGANISATION/NAME'],
+    ['hf://datasets/a', 'hf://datasets/ORGANISATION/NAME'],
     ['hdfs://name/run', 'rclone:NAME:PATH'],
     ['s3://bucket,endpoint=evil:x/run', 'rclone:NAME:PATH'],
   ])('%s is refused, with what opens it', (text, instead) => {

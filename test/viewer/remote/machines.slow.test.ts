@@ -23,7 +23,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
 import { App } from '../../support/driver/app.ts';
-import { bucketServer } from './bucket-server.ts';
 import { type Machine, machine, whyNoSshd } from './sshd.ts';
 
 /** For copies over slow ways, on a busy machine. */
@@ -263,49 +262,6 @@ describe.skipIf(!hasRclone)(`through rclone${hasRclone ? '' : ' (skipped: apt-ge
     const missing = await rolloutViewer(['ls', 'rclone:nowhere:x'], { env });
     expect(missing.code).toBe(2);
   }, 120_000);
-
-  test('s3:// without settings of rclone: a bucket, a folder, a file, what was appended; what is missing or refused', async () => {
-    const dump = directoryWith({});
-    cpSync(FIXTURES, dump, { recursive: true });
-    const server = await bucketServer(dump);
-    const env = {
-      AWS_ENDPOINT_URL: server.url,
-      AWS_ACCESS_KEY_ID: 'key',
-      AWS_SECRET_ACCESS_KEY: 'hidden',
-      RCLONE_CONFIG: join(dump, 'none.conf'),
-      XDG_CACHE_HOME: mkdtempSync(join(tmpdir(), 'rollout-viewer-cache-')),
-    };
-    const listed = async (address: string) => rolloutViewer(['ls', address, '--json'], { env });
-    try {
-      const file = await listed('s3://bucket/train/1.jsonl');
-      expect(file.stderr).toBe('');
-      expect(jsonLines(file.stdout)[0]?.locator).toBe('s3://bucket/train/1.jsonl:1');
-      const before = jsonLines(file.stdout).length;
-      const { size } = statSync(join(dump, 'train/1.jsonl'));
-      appendFileSync(join(dump, 'train/1.jsonl'), verlLine());
-      server.asked.length = 0;
-      expect(jsonLines((await listed('s3://bucket/train')).stdout).length).toBeGreaterThan(before + 1);
-      const parts = server.asked.filter((one) => one.startsWith('GET train/1'));
-      expect(parts).toEqual([
-        `GET train/1.jsonl bytes=${size - 4096}-${statSync(join(dump, 'train/1.jsonl')).size - 1}`,
-      ]);
-      expect(jsonLines((await listed('s3://bucket')).stdout)).toHaveLength(35);
-      // The list tells the time of each object.
-      expect(server.asked.filter((one) => one.startsWith('HEAD val/1')).length).toBeLessThan(2);
-      const missing = await listed('s3://bucket/no/such');
-      expect([missing.code, missing.stderr]).toEqual([
-        2,
-        'rollout-viewer: s3://bucket/no/such: no such file or directory\n',
-      ]);
-      const refused = await rolloutViewer(['ls', 's3://bucket/val/0.jsonl'], {
-        env: { ...env, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' },
-      });
-      expect(refused.code).toBe(2);
-      expect(refused.stderr).not.toContain('connection lost');
-    } finally {
-      server.close();
-    }
-  }, 240_000);
 });
 
 describe('from a web server', () => {

@@ -1,5 +1,6 @@
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
+import { originOf } from '../../../core/dump/origins.ts';
 import { samePlace } from '../state/rows.ts';
 
 interface OpenRecord {
@@ -66,6 +67,7 @@ export class OpenRecords {
 
   #read(place: Place): OpenRecord {
     const { file } = place;
+    originOf(file.path)?.look?.();
     const isLong = this.#dump.isLong(place);
     const record = isLong ? file.pending(place.record) : this.#dump.read(place);
     const one = { place, record, generation: file.generation, diskChange: '' };

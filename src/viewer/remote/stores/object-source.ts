@@ -1,0 +1,86 @@
+import { type Machine, type RemoteFile, SourceError } from '../machine.ts';
+import { MOST_FILES, tooManyFiles } from '../plain-path.ts';
+import { dismiss } from '../web-client.ts';
+import { patientAnswer } from './answers.ts';
+import type { ObjectStore, StoredObject } from './object-store.ts';
+
+/** Objects that are asked for at once: a way of 30 ms would hold up a run of small ones. */
+const LANES = 16;
+
+/** The objects of a store, seen as files in folders. */
+export class ObjectSource implements Machine {
+  readonly name: string;
+  readonly lanes = LANES;
+  readonly #store: ObjectStore;
+
+  constructor(store: ObjectStore) {
+    this.name = store.name;
+    this.#store = store;
+  }
+
+  async list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }> {
+    const key = path.replace(/^\/+|\/+$/g, '');
+    const inside = () => this.#below(key === '' ? '' : `${key}/`, signal);
+    const itself = () => (key === '' || path.endsWith('/') ? [] : this.#itself(key, signal));
+    // A name with an ending is more likely one of an object.
+    const first = /\.\w+$/.test(key) ? [itself, inside] : [inside, itself];
+    for (const found of first) {
+      const objects = await found();
+      if (objects.length > 0) return { root: `/${key}`, files: objects.map(remoteFileOf) };
+    }
+    throw new SourceError('no such object, and none below that name', false);
+  }
+
+  async *read(path: string, offset: number, end: number, signal: AbortSignal, version = ''): AsyncGenerator<Buffer> {
+    const range = `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}`;
+    const answer = await patientAnswer(() => this.#store.get(path.slice(1), version, range, signal), signal);
+    const { statusCode: status } = answer;
+    const isHere = status === 200 || status === 206;
+    if (status === 404 || status === 412 || (isHere && !this.#store.isOf(answer, version))) {
+      dismiss(answer);
+      throw new SourceError(`${path} was replaced while it was read`, true, true);
+    }
+    if (!isHere) throw await this.#store.refusal(answer);
+    yield* this.#store.client.bytes(answer, offset, end, signal);
+  }
+
+  close(): void {
+    this.#store.client.close();
+  }
+
+  async #itself(key: string, signal: AbortSignal): Promise<StoredObject[]> {
+    // In the order of a list, a key comes before all that it begins.
+    for await (const page of this.#store.pages(key, signal)) return page.filter((object) => object.key === key);
+    return [];
+  }
+
+  async #below(prefix: string, signal: AbortSignal): Promise<StoredObject[]> {
+    const objects: StoredObject[] = [];
+    for await (const page of this.#store.pages(prefix, signal)) {
+      // A name that ends in a slash stands for an empty folder.
+      for (const object of page) if (!object.key.endsWith('/')) objects.push(object);
+      if (objects.length > MOST_FILES) throw tooManyFiles(`/${prefix}`);
+    }
+    return withoutFolders(objects);
+  }
+}
+
+/** A name may be both an object and the folder of others; here it can only be the folder. */
+function withoutFolders(objects: readonly StoredObject[]): StoredObject[] {
+  const folders = new Set<string>();
+  for (const { key } of objects)
+    for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1)) {
+      const folder = key.slice(0, at);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  return objects.filter(({ key }) => !folders.has(key));
+}
+
+const remoteFileOf = ({ key, size, modified, version }: StoredObject): RemoteFile => ({
+  path: `/${key}`,
+  size,
+  modified,
+  inode: '',
+  version,
+});

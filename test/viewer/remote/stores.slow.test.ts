@@ -1,0 +1,94 @@
+// Drawn dumps behind a store that fails, held to the same files on a disk.
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { expect, test } from 'vitest';
+import { Dump } from '../../../src/core/dump/dump.ts';
+import { directoryWith, verlLine } from '../../program.ts';
+import { type Fault, objectOf } from '../../support/object-server.ts';
+import { bucketOf, mirrorOf, problemOf } from './mirrored.ts';
+
+/** A frame of zstd whose only block is stored as it is. */
+function zstdFrame(text: string): Buffer {
+  const body = Buffer.from(text);
+  const head = Buffer.alloc(12);
+  head.writeUInt32LE(0xfd2fb528, 0);
+  head[4] = 0b1010_0000;
+  head.writeUInt32LE(body.length, 5);
+  head.writeUIntLE((body.length << 3) | 1, 9, 3);
+  return Buffer.concat([head, body]);
+}
+
+const PACKED: Record<string, (rows: Record<string, unknown>[]) => Uint8Array> = {
+  jsonl: (rows) => Buffer.from(rows.map((row) => verlLine(row)).join('')),
+  'jsonl.gz': (rows) => gzipSync(rows.map((row) => verlLine(row)).join('')),
+  'jsonl.zst': (rows) => Buffer.concat(rows.map((row) => zstdFrame(verlLine(row)))),
+  parquet: (rows) =>
+    new Uint8Array(
+      parquetWriteBuffer({
+        columnData: ['input', 'output', 'gts'].map((name) => ({
+          name,
+          data: rows.map((row) => String(row[name] ?? 'x')),
+          type: 'STRING',
+        })),
+      }),
+    ),
+};
+
+test('a dump on a store says what it says on a disk, whatever goes wrong on the way', async () => {
+  const row = fc.record({ output: fc.string({ maxLength: 30 }), score: fc.constantFrom(0, 0.5, 1) });
+  const file = fc.record({
+    folder: fc.constantFrom('', 'train/', 'val/'),
+    step: fc.nat({ max: 30 }),
+    kind: fc.constantFrom(...Object.keys(PACKED)),
+    rows: fc.array(row, { minLength: 1, maxLength: 8 }),
+  });
+  const fault = fc.option(
+    fc.oneof(
+      fc.constant<Fault>({ kind: 'refuse', status: 503, code: 'SlowDown' }),
+      fc.nat({ max: 300 }).map((after): Fault => ({ kind: 'cut', after })),
+      fc.integer({ min: 1, max: 300 }).map((bytes): Fault => ({ kind: 'short', bytes })),
+    ),
+    { freq: 2 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(file, { minLength: 1, maxLength: 5 }),
+      fc.array(fault, { maxLength: 4 }),
+      async (drawn, faults) => {
+        const files = Object.fromEntries(
+          drawn.map(({ folder, step, kind, rows }) => [`run/${folder}${step}.${kind}`, PACKED[kind]?.(rows) ?? '']),
+        );
+        const server = await bucketOf(files, { page: 2 });
+        const left = faults.slice();
+        server.fault = () => left.shift() ?? null;
+        const there = await rowsOf(await mirrorOf('s3://bucket/run').open());
+        expect(there).toEqual(await rowsOf(join(directoryWith(files), 'run')));
+        server.close();
+      },
+    ),
+    { numRuns: 40 },
+  );
+}, 600_000);
+
+test('a list of more names than any dump has ends where that is known', async () => {
+  const server = await bucketOf({}, { page: 1000 });
+  const one = objectOf('');
+  for (let at = 0; at < 201_001; at++) server.put(`run/${at}.jsonl`, one);
+  expect(await problemOf(mirrorOf('s3://bucket/run'))).toMatch(/more than 200000 files; name a folder nearer/);
+  expect(server.asked.length).toBe(202);
+});
+
+async function rowsOf(root: string): Promise<unknown[]> {
+  const dump = Dump.open([root]);
+  await dump.start();
+  const rows = dump.files.flatMap((file) =>
+    Array.from({ length: file.count }, (_, at) => {
+      const { locator, raw, step, score } = { ...file.read(at), step: file.stepOf(at), score: file.score(at) };
+      return [locator.slice(root.length), raw, step, score];
+    }),
+  );
+  dump.close();
+  return rows;
+}

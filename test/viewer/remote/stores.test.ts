@@ -1,0 +1,317 @@
+// Dumps on object stores, held to what the same files say on a disk: signed requests, versions, pages, faults.
+import { generateKeyPairSync } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { originOf } from '../../../src/core/dump/origins.ts';
+import { directoryWith, verlLine } from '../../program.ts';
+import { type Asked, type Fault, type ObjectServer, objectOf, SECRET } from '../../support/object-server.ts';
+import { bucketOf, contentOf, mirrorOf, newCache, problemOf, servers } from './mirrored.ts';
+
+const isPending = (text: string | undefined): boolean => text?.startsWith('{"rollout_viewer_pending"') === true;
+const gets = ({ asked }: ObjectServer): Asked[] => asked.filter(({ kind }) => kind === 'get');
+const until = async (holds: () => boolean): Promise<void> => {
+  await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 20_000, interval: 5 });
+};
+
+/** The first object is cut off, and no other byte comes. */
+function cutOnce(after: number): (asked: Asked) => Fault | null {
+  let count = 0;
+  return ({ kind }) => (kind === 'get' ? { kind: 'cut', after: count++ === 0 ? after : 0 } : null);
+}
+
+describe('a bucket', () => {
+  test('its objects come in pages, signed; one object, a folder, all of it', async () => {
+    const files = { 'run/1.jsonl': verlLine(), 'run/2.jsonl': verlLine({ step: 2 }), 'run2/1.jsonl': verlLine() };
+    const server = await bucketOf({ ...files, 'run/notes.txt': 'no dump', 'run/': '' }, { page: 1 });
+    expect(contentOf(await mirrorOf('s3://bucket').open())).toEqual(files);
+    server.asked.length = 0;
+    expect(Object.keys(contentOf(await mirrorOf('s3://bucket/run').open()))).toEqual(['1.jsonl', '2.jsonl']);
+    expect(gets(server).map(({ key }) => key)).toEqual(['run/2.jsonl', 'run/1.jsonl']);
+    expect(readFileSync(await mirrorOf('s3://bucket/run/1.jsonl').open(), 'utf8')).toBe(verlLine());
+    expect(await problemOf(mirrorOf('s3://bucket/nothing'))).toMatch(/no such object/);
+  });
+
+  test('a name of any characters is signed as the store reads it', async () => {
+    const part = fc
+      .string({ unit: fc.constantFrom(...'ab +%?#&=é漢!\'()*"<>;:@,$~[]|^`{}'), minLength: 1, maxLength: 12 })
+      .filter((text) => !text.startsWith('.'));
+    const server = await bucketOf({});
+    await fc.assert(
+      fc.asyncProperty(part, part, async (folder, name) => {
+        server.put(`${folder}/${name}.jsonl`, objectOf(verlLine()));
+        const root = await mirrorOf(`s3://bucket`).open();
+        expect(contentOf(root)[`${folder}/${name}.jsonl`]).toBe(verlLine());
+        server.remove(`${folder}/${name}.jsonl`);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('what has not changed is not read again; what was replaced, whole; what is gone, is gone', async () => {
+    const server = await bucketOf({ '1.jsonl': verlLine().repeat(3), '2.jsonl': verlLine({ step: 2 }) });
+    const cache = newCache();
+    await mirrorOf('s3://bucket', { cache }).open();
+    server.asked.length = 0;
+    await mirrorOf('s3://bucket', { cache }).open();
+    expect(gets(server)).toEqual([]);
+    // As long as before, written at the same second.
+    server.put('1.jsonl', objectOf(verlLine({ output: '3' }).repeat(3)));
+    server.remove('2.jsonl');
+    const root = await mirrorOf('s3://bucket', { cache }).open();
+    expect(contentOf(root)).toEqual({ '1.jsonl': verlLine({ output: '3' }).repeat(3) });
+    expect(gets(server)).toMatchObject([{ key: '1.jsonl', range: `bytes=0-${verlLine().length * 3 - 1}` }]);
+  });
+
+  test('of an object that was cut off, the rest alone is asked for, also by another session', async () => {
+    const text = verlLine().repeat(1000);
+    const server = await bucketOf({ '1.jsonl': text });
+    const cache = newCache();
+    server.fault = cutOnce(5000);
+    expect(await problemOf(mirrorOf('s3://bucket', { cache, attempts: 1 }))).not.toBeNull();
+    server.fault = () => null;
+    server.asked.length = 0;
+    expect(contentOf(await mirrorOf('s3://bucket', { cache }).open())).toEqual({ '1.jsonl': text });
+    const [first] = gets(server);
+    expect(Number(/\d+/.exec(first?.range ?? '')?.[0])).toBeGreaterThan(0);
+  });
+});
+
+describe('what goes wrong', () => {
+  const lines = (word: string): string => verlLine({ output: word }).repeat(2000);
+
+  test.each<[string, Fault | null, Fault | null]>([
+    ['after the list', null, null],
+    ['after the list, and the store does not look at If-Match', { kind: 'forgetful' }, null],
+    ['in the middle', { kind: 'cut', after: 100_000 }, null],
+    ['in the middle, and the store does not look at If-Match', { kind: 'cut', after: 100_000 }, { kind: 'forgetful' }],
+  ])('an object is replaced %s: never a mix of both', async (_, first, later) => {
+    const server = await bucketOf({ '1.jsonl': lines('a') });
+    let count = 0;
+    server.fault = ({ kind }) => {
+      if (kind === 'list') return null;
+      if (count++ > 0) return later;
+      const replace = () => server.put('1.jsonl', objectOf(lines('b')));
+      if (first?.kind === 'cut') setImmediate(replace);
+      else replace();
+      return first;
+    };
+    const mirror = mirrorOf('s3://bucket');
+    const said: (string | null)[] = [];
+    mirror.onStatus(() => said.push(mirror.status));
+    expect(contentOf(await mirror.open())).toEqual({ '1.jsonl': lines('b') });
+    if (first?.kind !== 'cut') expect(said).toContain('/1.jsonl was replaced while it was read: read again');
+  });
+
+  test.each([
+    ['RequestTimeTooSkewed', 3 * 3_600_000, /the clock of this machine is 180 minutes behind the server's/],
+    ['RequestTimeTooSkewed', -20 * 60_000, /the clock of this machine is 20 minutes ahead of the server's/],
+  ])('%s: a clock that is off is said', async (code, aheadMs, says) => {
+    await bucketOf({ '1.jsonl': verlLine() }, { aheadMs });
+    const problem = await problemOf(mirrorOf('s3://bucket'));
+    expect(problem).toMatch(says);
+    expect(problem).toContain(code);
+  });
+
+  test.each([
+    [{ AWS_SECRET_ACCESS_KEY: 'another' }, '403 SignatureDoesNotMatch: the secret does not belong to the key'],
+    [{ AWS_ACCESS_KEY_ID: 'AKOTHER' }, '403 InvalidAccessKeyId: the store does not know the key'],
+    [{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, '403 AccessDenied: no keys were found'],
+  ])('keys %o are refused at once, in words without them', async (env, says) => {
+    const server = await bucketOf({ '1.jsonl': verlLine() });
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    expect(await problemOf(mirrorOf('s3://bucket'))).toBe(says);
+    expect(server.asked.length).toBeLessThanOrEqual(2);
+  });
+
+  test('a bucket that is open to all needs no keys', async () => {
+    await bucketOf({ '1.jsonl': verlLine() }, { isOpen: true });
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, '');
+    expect(Object.keys(contentOf(await mirrorOf('s3://bucket').open()))).toEqual(['1.jsonl']);
+  });
+
+  test('an object that may not be read is a row that says so; the others come', async () => {
+    const server = await bucketOf({ '1.jsonl': verlLine(), '2.jsonl': verlLine(), '3.jsonl': verlLine() });
+    server.fault = ({ key }) => (key === '2.jsonl' ? { kind: 'refuse', status: 403, code: 'AccessDenied' } : null);
+    const said: (string | null)[] = [];
+    const mirror = mirrorOf('s3://bucket');
+    mirror.onStatus(() => said.push(mirror.status));
+    const found = contentOf(await mirror.open());
+    expect(found['2.jsonl']).toContain('not here: 403 AccessDenied');
+    expect([found['1.jsonl'], found['3.jsonl']]).toEqual([verlLine(), verlLine()]);
+    expect(said.at(-1)).toBe('1 of 3 files are refused: /2.jsonl: 403 AccessDenied: these keys may not read it');
+  });
+
+  test('a bucket in another region is asked there', async () => {
+    const server = await bucketOf({ '1.jsonl': verlLine() });
+    server.fault = () => ({ kind: 'elsewhere', region: 'ap-south-1' });
+    await mirrorOf('s3://bucket').open();
+    expect(server.asked.map(({ region }) => region)).toEqual(['eu-central-1', 'ap-south-1', 'ap-south-1']);
+  });
+
+  test('a store that is busy is asked again, a list page from where it was', async () => {
+    const files = Object.fromEntries(Array.from({ length: 9 }, (_, step) => [`${step}.jsonl`, verlLine({ step })]));
+    const server = await bucketOf(files, { page: 3 });
+    let count = 0;
+    server.fault = () => (++count % 3 === 2 ? { kind: 'refuse', status: 503, code: 'SlowDown' } : null);
+    expect(contentOf(await mirrorOf('s3://bucket').open())).toEqual(files);
+    expect(server.asked.filter(({ kind }) => kind === 'list').length).toBeLessThanOrEqual(6);
+  });
+
+  test('a part that is shorter than it was asked for is no whole object', async () => {
+    const server = await bucketOf({ '1.parquet': 'x'.repeat(5000) });
+    let count = 0;
+    server.fault = ({ kind }) => (kind === 'get' && count++ < 3 ? { kind: 'short', bytes: 1000 } : null);
+    expect(contentOf(await mirrorOf('s3://bucket').open())).toEqual({ '1.parquet': 'x'.repeat(5000) });
+  });
+
+  test('names that lead out of the cache, or stand for a folder and an object, do no harm', async () => {
+    await bucketOf({
+      '../../x.jsonl': 'evil',
+      'a/./b.jsonl': 'evil',
+      'a.jsonl': verlLine(),
+      'a.jsonl/1.jsonl': verlLine(),
+    });
+    const found = contentOf(await mirrorOf('s3://bucket').open());
+    expect(Object.keys(found)).toEqual(['a.jsonl/1.jsonl']);
+  });
+
+  test('a disk that is full ends it with a word, and leaves nothing false', async () => {
+    const content = 'x'.repeat(20_000);
+    const server = await bucketOf({ '1.parquet': content });
+    const cache = newCache();
+    server.fault = cutOnce(5000);
+    expect(await problemOf(mirrorOf('s3://bucket', { cache, attempts: 1 }))).not.toBeNull();
+    server.fault = () => null;
+    const part = join(cache, encodeURIComponent('s3://bucket'), '.1.parquet.part');
+    rmSync(part);
+    symlinkSync('/dev/full', part);
+    expect(await problemOf(mirrorOf('s3://bucket', { cache }))).toMatch(/ENOSPC/);
+    rmSync(part);
+    expect(contentOf(await mirrorOf('s3://bucket', { cache }).open())).toEqual({ '1.parquet': content });
+  });
+
+  test('neither keys nor tokens are in what the cache holds', async () => {
+    await bucketOf({ '1.jsonl': verlLine() });
+    vi.stubEnv('AWS_SESSION_TOKEN', 'a-session-token');
+    const cache = newCache();
+    await mirrorOf('s3://bucket', { cache }).open();
+    const names = readdirSync(cache, { recursive: true, withFileTypes: true });
+    for (const entry of names) {
+      const all = entry.isFile()
+        ? `${entry.name}${readFileSync(join(entry.parentPath, entry.name), 'latin1')}`
+        : entry.name;
+      expect(all).not.toContain(SECRET);
+      expect(all).not.toContain('a-session-token');
+    }
+  });
+});
+
+describe('what is looked at', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, step) => [`train/${step}.jsonl`, verlLine({ step }).repeat(50)]),
+  );
+
+  test('comes; the newest step by itself; of all others the names alone', async () => {
+    const server = await bucketOf({ ...files, 'val/39.jsonl': verlLine({ step: 39 }) });
+    const mirror = mirrorOf('s3://bucket', { follows: true, brings: 'looked-at' });
+    const root = await mirror.open();
+    await until(() => mirror.status?.startsWith('2 of 41 files here') === true);
+    expect(gets(server).map(({ key }) => key)).toEqual(['train/39.jsonl', 'val/39.jsonl']);
+    expect(isPending(contentOf(root)['train/7.jsonl'])).toBe(true);
+    originOf(join(root, 'train/7.jsonl'))?.look?.();
+    await until(() => mirror.status?.startsWith('3 of 41 files here') === true);
+    expect(contentOf(root)['train/7.jsonl']).toBe(files['train/7.jsonl']);
+    expect(gets(server)).toHaveLength(3);
+    expect(mirror.status).toMatch(/, \d+(\.\d)? MB read$/);
+  });
+
+  test('a copy of an older version is no copy', async () => {
+    const server = await bucketOf(files);
+    const cache = newCache();
+    await mirrorOf('s3://bucket', { cache }).open();
+    server.put('train/7.jsonl', objectOf(verlLine({ step: 7, output: 'new' }).repeat(50)));
+    const mirror = mirrorOf('s3://bucket', { cache, follows: true, brings: 'looked-at' });
+    const root = await mirror.open();
+    await until(() => mirror.status !== null);
+    expect(isPending(contentOf(root)['train/7.jsonl'])).toBe(true);
+    expect(contentOf(root)['train/8.jsonl']).toBe(files['train/8.jsonl']);
+  });
+});
+
+describe('Google and the Hub', () => {
+  async function served(answer: Parameters<typeof createServer>[1]): Promise<string> {
+    const server: Server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    servers.push({
+      close: () => {
+        server.close();
+        server.closeAllConnections();
+      },
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test('a bucket of Google opens by a token, made by the key of a service account', async () => {
+    const server = await bucketOf({ 'run/1.jsonl': verlLine() }, { isOpen: true });
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    let asked = '';
+    const tokens = await served((request, response) => {
+      request.on('data', (chunk) => {
+        asked += chunk;
+      });
+      request.on('end', () => response.end(JSON.stringify({ access_token: 'ya29.x', expires_in: 3600 })));
+    });
+    const folder = directoryWith({
+      'key.json': JSON.stringify({
+        type: 'service_account',
+        client_email: 'me@project',
+        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+        token_uri: tokens,
+      }),
+    });
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'key.json'));
+    vi.stubEnv('STORAGE_EMULATOR_HOST', server.url);
+    expect(contentOf(await mirrorOf('gs://bucket/run').open())).toEqual({ '1.jsonl': verlLine() });
+    const [, claims = ''] = new URLSearchParams(asked).get('assertion')?.split('.') ?? [];
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ iss: 'me@project', aud: tokens });
+    writeFileSync(join(folder, 'key.json'), '{"type":"external_account"}');
+    expect(await problemOf(mirrorOf('gs://bucket/run'))).toMatch(/credentials of another kind/);
+  });
+
+  test('a data set of the Hub opens by its commit; the token stays with the Hub', async () => {
+    const sha = 'a'.repeat(40);
+    const elsewhere: (string | undefined)[] = [];
+    const content = verlLine().repeat(100);
+    const store = await served((request, response) => {
+      elsewhere.push(request.headers.authorization);
+      const [, from = '0', to = ''] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${content.length}` });
+      response.end(content.slice(Number(from), Number(to) + 1));
+    });
+    const hub = await served((request, response) => {
+      const path = request.url ?? '';
+      if (request.headers.authorization !== 'Bearer hf_token') response.writeHead(401).end();
+      else if (path === '/api/datasets/org/set/revision/main') response.end(JSON.stringify({ sha }));
+      else if (path === `/api/datasets/org/set/tree/${sha}/run?recursive=true`) {
+        response.setHeader('link', `<${hub}/api/datasets/org/set/tree/${sha}/run?recursive=true&cursor=2>; rel="next"`);
+        response.end(JSON.stringify([{ type: 'directory', path: 'run/a', size: 0, oid: 'x' }]));
+      } else if (path.endsWith('cursor=2'))
+        response.end(JSON.stringify([{ type: 'file', path: 'run/1.jsonl', size: content.length, oid: 'b1' }]));
+      else if (path === `/datasets/org/set/resolve/${sha}/run/1.jsonl`)
+        response.writeHead(302, { location: `${store}/signed` }).end();
+      else response.writeHead(404).end();
+    });
+    vi.stubEnv('HF_ENDPOINT', hub);
+    vi.stubEnv('HF_TOKEN', 'hf_token');
+    expect(contentOf(await mirrorOf('hf://datasets/org/set/run').open())).toEqual({ '1.jsonl': content });
+    expect(elsewhere).toEqual([undefined]);
+    vi.stubEnv('HF_TOKEN', 'hf_other');
+    expect(await problemOf(mirrorOf('hf://datasets/org/set/run'))).toBe(
+      'the server answered 401: this token may not read it',
+    );
+  });
+});
