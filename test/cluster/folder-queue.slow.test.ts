@@ -63,5 +63,5 @@ describe('rollouts through a folder', () => {
     expect(new Set(made.map(({ uid }) => uid)).size).toBe(TASKS * N);
     expect(made).toEqual(linesOf(join(folder, 'alone/1.jsonl')));
     await model.close();
-  });
+  }, 600_000);
 });

@@ -43,6 +43,7 @@ const HOP = new Set([
 ]);
 /** A larger request is forwarded without being recorded. */
 const MOST_BODY = 256 << 20;
+const LIMIT = { maxOutputLength: MOST_BODY };
 
 /** An answer that does not come from the model server: a recorded reply, or a refusal in words. */
 type OwnAnswer = { reply: RecordedReply } | { refusal: string };
@@ -118,11 +119,12 @@ export class RecordingProxy {
       this.#reward(rollout, body, response);
       return;
     }
-    const asked = request.method === 'POST' && body.length <= MOST_BODY ? askedIn(path, body) : null;
+    const asked = request.method === 'POST' ? await this.#asked(request, path, body) : null;
     const sent =
       asked !== null && this.#options.wantsTokens
         ? Buffer.from(JSON.stringify(asked.protocol.withTokens(asked.json)))
         : body;
+    if (sent !== body) delete request.headers['content-encoding'];
     const own = asked === null ? null : (this.#options.answerOf?.(asked.request) ?? null);
     if (own !== null && 'refusal' in own) {
       answerJson(response, 409, { error: { message: own.refusal, type: 'invalid_request_error' } });
@@ -131,6 +133,26 @@ export class RecordingProxy {
     if (own !== null && asked !== null) this.#answer(response, asked, own.reply, await this.#begin(asked, rollout));
     else if (this.#base === null) answerAlone(request, path, response);
     else await this.#pass(request, response, this.#base, path, sent, asked, rollout);
+  }
+
+  /** What the recorder reads of a request. One that it cannot read is passed on all the same, and that is said. */
+  async #asked({ headers }: IncomingMessage, path: string, body: Buffer): Promise<ProxyRequest | null> {
+    const protocol = protocolOf(path);
+    if (protocol === undefined) return null;
+    const unread = (reason: string): null => {
+      this.#options.onProblem(`a request to ${protocol.path} was passed on and is not recorded: ${reason}`);
+      return null;
+    };
+    if (body.length > MOST_BODY) return unread(`it has ${Math.round(body.length / 1e6)} MB`);
+    try {
+      const json = requestObject(await unpacked(body, headerText(headers['content-encoding'])));
+      const request = json === null ? null : protocol.request(json);
+      return json === null || request === null
+        ? unread('its body is none of the protocol')
+        : { protocol, json, request };
+    } catch (error) {
+      return unread(`its body cannot be read: ${errorMessage(error)}`);
+    }
   }
 
   /**
@@ -360,12 +382,9 @@ interface ProxyRequest {
   request: AgentRequest;
 }
 
-function askedIn(path: string, body: Buffer): ProxyRequest | null {
+function protocolOf(path: string): ModelProtocol | undefined {
   const plain = path.replace(/\?.*$/s, '');
-  const protocol = PROTOCOLS.find((one) => plain.endsWith(one.path));
-  const json = protocol === undefined ? null : requestObject(body);
-  const request = json === null ? null : (protocol?.request(json) ?? null);
-  return protocol === undefined || json === null || request === null ? null : { protocol, json, request };
+  return PROTOCOLS.find((one) => plain.endsWith(one.path));
 }
 
 function replyIn(protocol: ModelProtocol, bytes: Buffer, isWhole: boolean, type: string): ModelReply | null {
@@ -379,11 +398,11 @@ function replyIn(protocol: ModelProtocol, bytes: Buffer, isWhole: boolean, type:
   return protocol.streamed(objects, isWhole);
 }
 
-/** The bytes as the client will read them. */
+/** The bytes before they were packed. */
 async function unpacked(bytes: Buffer, encoding: string | null): Promise<Buffer> {
-  if (encoding === 'gzip') return promisify(gunzip)(bytes);
-  if (encoding === 'br') return promisify(brotliDecompress)(bytes);
-  if (encoding === 'deflate') return promisify(inflate)(bytes);
+  if (encoding === 'gzip') return promisify(gunzip)(bytes, LIMIT);
+  if (encoding === 'br') return promisify(brotliDecompress)(bytes, LIMIT);
+  if (encoding === 'deflate') return promisify(inflate)(bytes, LIMIT);
   if (encoding === 'zstd') return Buffer.from(await unzstdBytes(bytes, new BombGuard(bytes.length)));
   if (encoding !== null && encoding !== 'identity') throw new Error(`it is packed as ${encoding}`);
   return bytes;

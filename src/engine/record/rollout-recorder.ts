@@ -23,6 +23,8 @@ interface Recorded {
   /** The key of the system prompt of the main history. */
   system: string | null;
   histories: number;
+  /** Requests without an answer yet. */
+  unanswered: number;
 }
 
 /** A request under way. */
@@ -71,6 +73,7 @@ export class RolloutRecorder {
       parent = rollout.tree.add(parent, { key: keys[index] ?? '', message, history, isReply: false });
       rollout.file.append({ type: 'message', id: parent.id, parent: parent.parent?.id ?? null, history, at, message });
     }
+    rollout.unanswered++;
     const id = this.#requests++;
     rollout.file.append({
       type: 'request',
@@ -98,6 +101,7 @@ export class RolloutRecorder {
     },
   ): void {
     const at = this.#options.now().toISOString();
+    rollout.unanswered--;
     const { reply } = outcome;
     const messages = (reply?.messages ?? []).map((message, choice): JsonValue => {
       // A further choice, or an answer to a history that has gone on, is put beside what is there.
@@ -183,6 +187,7 @@ export class RolloutRecorder {
       openCalls: new Set(),
       system: null,
       histories: 0,
+      unanswered: 0,
     };
     rollout.file.append({ type: 'rollout', id: name, at: this.#options.now().toISOString() });
     this.#rollouts.set(name, rollout);
@@ -204,10 +209,11 @@ const systemKey = ({ messages }: AgentRequest): string => {
 
 /**
  * main: it goes on at the end of a history, or asks once more. branch: it leaves a history before its end. Otherwise it starts from scratch:
- * with another system prompt, or while a call waits for its result, it is a subagent's; otherwise the history was compacted.
+ * with another system prompt, or while a call waits for its result or a request for its answer, it is a subagent's; otherwise the history
+ * was compacted.
  */
 function historyKind(
-  { tree, system, openCalls }: Recorded,
+  { tree, system, openCalls, unanswered }: Recorded,
   request: AgentRequest,
   keys: readonly string[],
   place: TreePlace | null,
@@ -221,7 +227,7 @@ function historyKind(
   // A compacted history may keep the last calls, with their results.
   const given = new Set(keys);
   for (const reply of openCalls) if (given.has(reply.key)) openCalls.delete(reply);
-  return systemKey(request) !== system || openCalls.size > 0 ? 'subagent' : 'compaction';
+  return systemKey(request) !== system || openCalls.size > 0 || unanswered > 0 ? 'subagent' : 'compaction';
 }
 
 /** Whether a message is another one, or came after it. */

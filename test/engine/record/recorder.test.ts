@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, request, type Server } from 'node:http';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { contentText } from '../../../src/core/formats/content-text.ts';
 import { isLoopback } from '../../../src/core/http/guard.ts';
@@ -227,6 +227,86 @@ describe('what the client gets', () => {
 });
 
 describe('what is recorded', () => {
+  test('of two clients with one name is two histories, and neither is a compaction of the other', async () => {
+    const waiting: (() => void)[] = [];
+    const { url, events, proxy } = await recorded(async (asked, response) => {
+      asked.resume();
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 2) for (const go of waiting) go();
+      });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'yes' } }] }));
+    });
+    await Promise.all(
+      ['one', 'two'].map(async (text) =>
+        (await post(`${url}/rollout/A/v1/chat/completions`, { messages: [user(text)] })).text(),
+      ),
+    );
+    await proxy.close();
+    const kinds = events('A.jsonl').flatMap(({ type, kind }) => (type === 'history' ? [kind] : []));
+    expect(kinds).toEqual(['main', 'subagent']);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('a request packed as %s reaches the server as it is, and the record holds its text', async (encoding, packed) => {
+    const body = packed(JSON.stringify({ messages: [user('packed question')] }));
+    let came = Buffer.alloc(0);
+    let said: string | undefined;
+    const { url, events, proxy, problems } = await recorded(async (asked, response) => {
+      said = asked.headers['content-encoding'];
+      for await (const chunk of asked) came = Buffer.concat([came, chunk as Buffer]);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'hello' } }] }));
+    });
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: new Uint8Array(body) })).text();
+    await proxy.close();
+    expect([came.equals(body), said, problems]).toEqual([true, encoding, []]);
+    const texts = events('rollout-1.jsonl').flatMap(({ type, message }) =>
+      type === 'message' ? [message.content] : [],
+    );
+    expect(texts).toEqual(['packed question', 'hello']);
+  });
+
+  test('a packed request that asks for tokens is sent unpacked, and says so', async () => {
+    let came: unknown;
+    const { url } = await recorded(
+      async (asked, response) => {
+        let body = '';
+        for await (const chunk of asked) body += chunk;
+        came = [asked.headers['content-encoding'], JSON.parse(body).logprobs];
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end('{"choices":[]}');
+      },
+      { wantsTokens: true },
+    );
+    const body = new Uint8Array(gzipSync(JSON.stringify({ messages: [user('hi')] })));
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).text();
+    expect(came).toEqual([undefined, true]);
+  });
+
+  test.each([
+    ['broken JSON', '{"messages": [', {}, 'its body is none of the protocol'],
+    ['another packing', 'x', { 'content-encoding': 'snappy' }, 'its body cannot be read: it is packed as snappy'],
+    ['a broken packing', 'x', { 'content-encoding': 'gzip' }, 'its body cannot be read'],
+  ])('%s is passed on and said not to be recorded', async (_, body, more, reason) => {
+    let came = '';
+    const { url, files, problems } = await recorded(async (asked, response) => {
+      for await (const chunk of asked) came += chunk;
+      response.writeHead(400);
+      response.end('no');
+    });
+    const answer = await fetch(`${url}/v1/messages`, { method: 'POST', headers: { ...more }, body });
+    expect([answer.status, await answer.text(), came, files()]).toEqual([400, 'no', body, []]);
+    expect(problems).toEqual([
+      expect.stringContaining(`a request to /messages was passed on and is not recorded: ${reason}`),
+    ]);
+  });
+
   test('the key of the client reaches the server and no file', async () => {
     let seen = '';
     const { url, folder, files } = await recorded((request, response) => {
