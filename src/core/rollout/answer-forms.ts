@@ -8,7 +8,7 @@ const holds = (word: string): AnswerForm => ({ name: word, isIn: (text) => text.
 
 /** A label before the answer's placeholder: `Exact Answer: {…}`, `ANSWER: $LETTER`. */
 const LABEL =
-  /(?:^|[\n"'`*])[ \t]*\**((?:(?:the|your|my|exact|final|correct|short) )*answer)\**[ \t]*:\**[ \t]*(?=[[{<$]|\\boxed|_{2,}|X\b)/gi;
+  /(?:^|[\n"'`*]|: )[ \t]*\**((?:(?:the|your|my|exact|final|correct|short) )*answer)\**[ \t]*:\**[ \t]*(?=[[{<$]|\\boxed|_{2,}|X\b)/gi;
 /**
  * `####` is a Markdown heading and a wall in mazes, so it counts only if the prompt requests it in words, or with a
  * placeholder after it.
@@ -26,7 +26,9 @@ const NO_ANSWER =
   /^(?:think\w*|thought\w*|reason\w*|scratchpad|plan|reflection|tool\w*|function\w*|search|code|python|answer|information|result|observation)$/i;
 /** The sentence in which the answer is to be given, up to its placeholder. */
 const SENTENCE =
-  /\b(?:form(?:at)?|with|as|like|line|following|by|exactly)\b[^.\n"'“:]{0,30}:?\s*["'“]?((?:[A-Za-z]+,? ){1,8}(?:answer|choice|result|verdict|solution)(?: [a-z]+){0,3}?(?: is|:))\s*(?:[[<{][^\]>}\n]{1,30}[\]>}]|\$[A-Z]+|[XN]\b|_{2,}|\.\.\.)/g;
+  /\b(?:form(?:at)?|with|as|like|line|following|by|exactly)\b[^.\n"'“:]{0,30}:?\s*["'“]?((?:[A-Za-z]+,? ){1,8}(?:answer|choice|result|verdict|solution)(?: [a-z]+){0,3}?(?: is|:))\s*(?:[[<{][^\]>}\n]{1,30}[\]>}]|\$[A-Z]+|\(?[XN]\b|_{2,}|\.\.\.)/g;
+/** The same in brackets, which no name tells apart from a mark of the template. */
+const BRACKET_TAGS = /\[(ANSWER|FINAL|RESULT|SOLUTION|CHOICE)\][^\n]{0,20}\[\/\1\]/i;
 /** The form of calls is JSON, too, and asks for no answer. */
 const AS_JSON =
   /\b(?:respond|answer|reply|return|output|format|response)\b(?:(?!tool|function|call|arguments)[^.\n]){0,60}\bJSON\b(?!-?(?:schema|lines))(?![^.\n]*\b(?:tool|function|call|arguments)\b)/i;
@@ -41,6 +43,8 @@ export function askedForms(prompt: string): AnswerForm[] {
   if (HASHES.test(prompt)) forms.push(holds('####'));
   if (TAG.test(prompt)) forms.push(holds('<answer>'));
   for (const [, tag] of prompt.matchAll(TAGS)) if (!NO_ANSWER.test(tag!)) forms.push(holds(`<${tag}>`));
+  const bracket = BRACKET_TAGS.exec(prompt)?.[1];
+  if (bracket !== undefined) forms.push(holds(`[${bracket}]`));
   for (const [, sentence] of prompt.matchAll(SENTENCE)) {
     const words = sentence!.trim().toLowerCase();
     forms.push({ name: `“${sentence!.trim()} …”`, isIn: (text) => text.toLowerCase().includes(words) });
@@ -120,7 +124,9 @@ export function isSameNumber(a: string, b: string): boolean {
 }
 
 function numberOf(text: string): number | null {
-  const found = /^([-+]?\d+(?:\.\d+)?)(?:\s*\/\s*(\d+(?:\.\d+)?))?\s*%?$/.exec(text);
+  // A unit behind a number is another way to say the number.
+  const bare = text.replace(/^([-+]?[\d./ ]*\d)\s+[a-z]{2,20}(?: [a-z]{2,20})?$/, '$1');
+  const found = /^([-+]?\d+(?:\.\d+)?)(?:\s*\/\s*(\d+(?:\.\d+)?))?\s*%?$/.exec(bare);
   if (found === null) return null;
   const value = Number(found[1]) / (found[2] === undefined ? 1 : Number(found[2]));
   return Number.isFinite(value) ? value : null;

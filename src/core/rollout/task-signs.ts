@@ -183,7 +183,7 @@ function isOfType(value: JsonValue, type: string): boolean {
 
 const KNOWN_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
-const UNIT = String.raw`(?:(?:tool|function|search)[ _-]?)?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|guesses|tries)`;
+const UNIT = String.raw`(?:(?:tool|function|search)[ _-]?)?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches|guesses|tries)`;
 /** Forms beside those of BUDGET: a limit behind what it limits, a counter at its end. */
 const SPENT = new RegExp(
   [
@@ -197,7 +197,7 @@ const SPENT = new RegExp(
   'i',
 );
 const BUDGET =
-  /\b(?:max(?:imum)?(?: (?:number|amount) of)?|limit (?:of|on)|budget (?:of|for)|allowed number of)\s*(?:\d+ )?(?:tool[ _-]?|function[ _-]?|search )?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b[^.\n]{0,40}\b(?:reached|exceeded|exhausted|used up|hit)\b|\b(?:reached|exceeded|exhausted|used up|hit)\b[^.\n]{0,30}\b(?:max(?:imum)?|limit|budget)\b[^.\n]{0,40}\b(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests)\b|\b(?:no|0|zero) (?:more )?(?:tool )?(?:calls|turns|steps|attempts|moves|actions|rounds|queries) (?:left|remaining|remain)\b|\bout of (?:moves|turns|steps|attempts|calls)\b/i;
+  /\b(?:max(?:imum)?(?: (?:number|amount) of)?|limit (?:of|on)|budget (?:of|for)|allowed number of)\s*(?:\d+ )?(?:tool[ _-]?|function[ _-]?|search )?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches)\b[^.\n]{0,40}\b(?:reached|exceeded|exhausted|used up|hit)\b|\b(?:reached|exceeded|exhausted|used up|hit)\b[^.\n]{0,30}\b(?:max(?:imum)?|limit|budget)\b[^.\n]{0,40}\b(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches)\b|\b(?:no|0|zero) (?:more )?(?:tool )?(?:calls|turns|steps|attempts|moves|actions|rounds|queries) (?:left|remaining|remain)\b|\bout of (?:moves|turns|steps|attempts|calls)\b/i;
 
 /** The environment reported that the budget of calls or turns ran out. */
 function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: NoticeTask): void {
@@ -217,7 +217,7 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
 
 const LAST_WORDS = 400;
 const ASKS =
-  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?])\s*$/i;
+  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?])\s*$/i;
 
 /** Words that occur in all prose of their language. */
 const COMMON =
