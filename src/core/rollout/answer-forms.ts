@@ -19,9 +19,9 @@ const HASHES =
 const BOXED =
   /\\{1,2}boxed(?:(?!\s*\{)|\s*\{\s*(?:\}|\.\.\.|…|\\[lc]?dots|[<[$#_]|(?:your|the|final|answer|ans|result)\b|[xn]\s*\}))|\b(?:in|inside|within|with|using|use|by|as|put|place|box|wrap|enclose|format|form)\b[^\n]{0,60}\\{1,2}boxed/i;
 const TAG = /<answer>/;
-/** A pair of tags for the answer, by whatever name. */
+/** A pair of tags for the answer, by whatever name; a prompt gives its own texts in tags, too. */
 const TAGS =
-  /\b(?:in|inside|within|between|with|using|wrapped in|enclosed (?:in|within|by))\s+(?:the )?[`"']?<(\w{1,30})>[^<\n]{0,40}<\/\1>/gi;
+  /\b(?:answer|choice|label|verdict|result|score|prediction|option|decision|output|response|solution|tag)s?\b[^.\n]{0,80}?\b(?:in|inside|within|between|with|using|by|format:?)\s+(?:the )?[`"']?<(\w{1,30})>[^<\n]{0,40}<\/\1>/gi;
 const NO_ANSWER =
   /^(?:think\w*|thought\w*|reason\w*|scratchpad|plan|reflection|tool\w*|function\w*|search|code|python|answer|information|result|observation)$/i;
 /** The sentence in which the answer is to be given, up to its placeholder. */
@@ -33,7 +33,7 @@ const BRACKET_TAGS = /\[(ANSWER|FINAL|RESULT|SOLUTION|CHOICE)\][^\n]{0,20}\[\/\1
 const AS_JSON =
   /\b(?:respond|answer|reply|return|output|format|response)\b(?:(?!tool|function|call|arguments)[^.\n]){0,60}\bJSON\b(?!-?(?:schema|lines))(?![^.\n]*\b(?:tool|function|call|arguments)\b)/i;
 const IN_FENCE =
-  /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b[^.\n]{0,80}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
+  /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b(?:(?!reason|think|thought)[^.\n]){0,40}\b(?:code|program|function|script|query|SQL|implementation|answer|solution|edits?)\b(?:(?!reason|think|thought)[^.\n]){0,60}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
 
 /** The forms named in the prompt: any of them is acceptable. */
 export function askedForms(prompt: string): AnswerForm[] {
@@ -42,7 +42,8 @@ export function askedForms(prompt: string): AnswerForm[] {
   if (BOXED.test(prompt)) forms.push(holds('\\boxed'));
   if (HASHES.test(prompt)) forms.push(holds('####'));
   if (TAG.test(prompt)) forms.push(holds('<answer>'));
-  for (const [, tag] of prompt.matchAll(TAGS)) if (!NO_ANSWER.test(tag!)) forms.push(holds(`<${tag}>`));
+  for (const [, tag] of prompt.matchAll(TAGS))
+    if (!NO_ANSWER.test(tag!) && !prompt.includes(`<${tag}>\n`)) forms.push(holds(`<${tag}>`));
   const bracket = BRACKET_TAGS.exec(prompt)?.[1];
   if (bracket !== undefined) forms.push(holds(`[${bracket}]`));
   for (const [, sentence] of prompt.matchAll(SENTENCE)) {

@@ -70,7 +70,7 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
   const isSpelt = anew?.mask != null && rollout.lossMask !== null && !rollout.validation;
   const mask = isMasked(rollout) || isSpelt;
   const truth = truthsOf(rollout.groundTruth).length > 0;
-  const ids = isMasked(rollout) && tokens !== undefined;
+  const ids = tokens !== undefined && rollout.lossMask !== null && !rollout.validation;
   return {
     record: true,
     rollout: true,

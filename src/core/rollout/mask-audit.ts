@@ -17,9 +17,12 @@ type NoticeMask = Notice<keyof typeof MASK_CHECKS>;
 /** Findings about a recorded mask. A mask inferred by this program says nothing about the trainer's. */
 export function auditMask(rollout: UncheckedRollout, notice: NoticeMask): void {
   const { lossMask, tokens, validation } = rollout;
-  if (validation || lossMask === null || !isLaid(lossMask)) return;
-  if (tokens !== undefined) auditTokens(tokens, notice);
-  if (tokens !== undefined && lossMask.source === 'recorded') compareWithText(rollout, tokens, notice);
+  if (validation || lossMask === null) return;
+  if (tokens !== undefined) {
+    auditTokens(tokens, notice);
+    compareWithTurns(rollout, tokens, notice);
+  }
+  if (!isLaid(lossMask)) return;
   const total = lossMask.totalTokens ?? lossMask.totalChars;
   if (total > 0 && (lossMask.trainedTokens ?? lossMask.trainedChars) === 0) {
     notice('mask_zero', null, 'nothing of the response is trained: its mask is all zero');
@@ -74,22 +77,33 @@ function textSpans({ spans, responseTurn }: UncheckedRollout): Span[] {
 }
 
 /**
- * A record that keeps a mask of its text beside that of its tokens. Tokens may have no text, so theirs may have more
- * runs; a run of text without any token of its kind is a contradiction.
+ * A mask of tokens that cannot be that of the turns. Tokens may have no text, so theirs may have more runs; a run of
+ * turns without any token of its kind is a contradiction, though only the ids would say where.
  */
-function compareWithText(rollout: UncheckedRollout, { mask, responseIds }: RolloutTokens, notice: NoticeMask): void {
-  const text = textSpans(rollout);
-  if (mask.length === 0 || mask.length !== responseIds.length || text.some(({ trained }) => trained === null)) return;
-  const ofText = runCount(text.map(({ trained }) => trained === true));
+function compareWithTurns(
+  { turns, responseTurn }: UncheckedRollout,
+  { mask, responseIds }: RolloutTokens,
+  notice: NoticeMask,
+): void {
+  if (mask.length !== responseIds.length || !mask.some((bit) => bit !== 0)) return;
+  const response = turns.filter(({ text, context }, i) => i >= responseTurn && text.trim() !== '' && !context);
+  if (response.length === 0 || response.some(({ role, confidence }) => role === 'unknown' || confidence === 'unknown'))
+    return;
+  const isModels = response.map(({ role }) => role === 'assistant' || role === 'function_call');
+  const ofTurns = runCount(isModels);
   const ofTokens = runCount(mask.map((bit) => bit !== 0));
-  const isOtherwise = text.length > 0 && text[0]!.trained !== (mask[0] !== 0) ? 1 : 0;
-  if (ofText + isOtherwise > ofTokens)
+  const isOtherwise = isModels[0] !== (mask[0] !== 0) ? 1 : 0;
+  if (ofTurns + isOtherwise > ofTokens)
     notice(
       'mask_length',
       null,
-      `the mask of the tokens is not that of the text: ${ofTokens} runs begin ${mask[0] === 0 ? 'masked' : 'trained'}, ${ofText} of the text ${text[0]!.trained ? 'trained' : 'masked'}`,
+      `the mask of the tokens does not fit the turns: ${runsText(ofTokens, mask[0] !== 0)}, and ${runsText(ofTurns, isModels[0]!)} by who speaks`,
+      'warning',
     );
 }
+
+const runsText = (count: number, isTrained: boolean): string =>
+  `${count} ${count === 1 ? 'run' : 'runs'} beginning ${isTrained ? 'trained' : 'masked'}`;
 
 const runCount = (bits: readonly boolean[]): number => bits.filter((bit, at) => bit !== bits[at - 1]).length;
 
