@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained } from '../rollout/loss-mask.ts';
+import { maskAgainstTurns } from '../rollout/mask-audit.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
 import type { ReadContext } from './format.ts';
@@ -156,6 +157,10 @@ export function buildRollout(found: FoundRollout, context: ReadContext): Rollout
   );
   const firstReply =
     found.firstReply ?? firstIndex(messages, (message) => trainedOf(message) !== false || isReply(message.role));
+  if (isOnlyOfTokens(found) && maskAgainstTurns(turns, firstReply, found.tokens!) !== null) {
+    for (const span of spans) if (span.turn >= firstReply) span.trained = null;
+    for (const turn of turns.slice(firstReply)) turn.trained = null;
+  }
   const perTurn = turns.map(({ reward }) => reward);
   const contexts = found.contexts ?? [];
   return completeRollout(
@@ -179,6 +184,10 @@ export function buildRollout(found: FoundRollout, context: ReadContext): Rollout
     context.errors,
   );
 }
+
+/** The mask is recorded for the tokens, and no message has one of its own. */
+const isOnlyOfTokens = ({ tokens, mask, messages }: FoundRollout): boolean =>
+  tokens != null && mask === 'recorded' && messages.every(({ trained }) => trained === undefined);
 
 const isReply = (role: string): boolean => role === 'assistant' || role === 'function_call';
 const trainedOf = (message: FoundMessage): Trained =>

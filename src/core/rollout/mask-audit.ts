@@ -1,6 +1,6 @@
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
-import type { RolloutTokens, Span, UncheckedRollout } from './rollout.ts';
+import type { RolloutTokens, Span, Turn, UncheckedRollout } from './rollout.ts';
 
 export const MASK_CHECKS = {
   mask_foreign: { needs: 'mask', word: 'mask: foreign', severity: 'error' },
@@ -20,7 +20,9 @@ export function auditMask(rollout: UncheckedRollout, notice: NoticeMask): void {
   if (validation || lossMask === null) return;
   if (tokens !== undefined) {
     auditTokens(tokens, notice);
-    compareWithTurns(rollout, tokens, notice);
+    const against = maskAgainstTurns(rollout.turns, rollout.responseTurn, tokens);
+    if (against !== null)
+      notice('mask_length', null, `the mask of the tokens does not fit the turns: ${against}`, 'warning');
   }
   if (!isLaid(lossMask)) return;
   const total = lossMask.totalTokens ?? lossMask.totalChars;
@@ -77,29 +79,24 @@ function textSpans({ spans, responseTurn }: UncheckedRollout): Span[] {
 }
 
 /**
- * A mask of tokens that cannot be that of the turns. Tokens may have no text, so theirs may have more runs; a run of
- * turns without any token of its kind is a contradiction, though only the ids would say where.
+ * How a mask of tokens cannot be that of the turns; null if it can. Tokens may have no text, so theirs may have more
+ * runs; a run of turns without any token of its kind is a contradiction, though only the ids would say where.
  */
-function compareWithTurns(
-  { turns, responseTurn }: UncheckedRollout,
+export function maskAgainstTurns(
+  turns: readonly Turn[],
+  responseTurn: number,
   { mask, responseIds }: RolloutTokens,
-  notice: NoticeMask,
-): void {
-  if (mask.length !== responseIds.length || !mask.some((bit) => bit !== 0)) return;
+): string | null {
+  if (mask.length !== responseIds.length || !mask.some((bit) => bit !== 0)) return null;
   const response = turns.filter(({ text, context }, i) => i >= responseTurn && text.trim() !== '' && !context);
   if (response.length === 0 || response.some(({ role, confidence }) => role === 'unknown' || confidence === 'unknown'))
-    return;
+    return null;
   const isModels = response.map(({ role }) => role === 'assistant' || role === 'function_call');
   const ofTurns = runCount(isModels);
   const ofTokens = runCount(mask.map((bit) => bit !== 0));
   const isOtherwise = isModels[0] !== (mask[0] !== 0) ? 1 : 0;
-  if (ofTurns + isOtherwise > ofTokens)
-    notice(
-      'mask_length',
-      null,
-      `the mask of the tokens does not fit the turns: ${runsText(ofTokens, mask[0] !== 0)}, and ${runsText(ofTurns, isModels[0]!)} by who speaks`,
-      'warning',
-    );
+  if (ofTurns + isOtherwise <= ofTokens) return null;
+  return `${runsText(ofTokens, mask[0] !== 0)}, and ${runsText(ofTurns, isModels[0]!)} by who speaks`;
 }
 
 const runsText = (count: number, isTrained: boolean): string =>

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
+import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { recordJson } from '../../../src/viewer/commands/row-json.ts';
 import { recordedLines, sharedData } from '../../support/shared-data.ts';
 
@@ -106,3 +107,16 @@ function holdsTogether({ rollout }: DumpRecord): void {
     expect(at).toBe(text.length);
   }
 }
+
+test('a mask of tokens that cannot be that of the turns leaves the mask of the text unknown', () => {
+  const said = (role: string, content: string) => ({ role, content });
+  const record = {
+    tokens: [[1, 2, 3, 4, 5, 6]],
+    masks: [[-100, -100, -100, 4, 5, 6]],
+    scores: [1],
+    messages: [[said('user', 'q'), said('assistant', 'a'), said('user', 'no'), said('assistant', 'b')]],
+  };
+  const { rollout, findings } = parseLine(JSON.stringify(record), { validation: false });
+  expect(rollout?.turns.map(({ trained }) => trained)).toEqual([false, null, null, null]);
+  expect(findings.map(({ check }) => check)).toEqual(['mask_length']);
+});
