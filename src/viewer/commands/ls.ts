@@ -30,7 +30,7 @@ import { FileGroups } from './file-groups.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
 import { KeptRows } from './kept-row.ts';
-import { ANSWER_IS_NO, DONE, hasColour, print, printStyled, run, say, USAGE } from './output.ts';
+import { ANSWER_IS_NO, DONE, hasColour, LineWriter, print, printStyled, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { csvHead, csvLine } from './row-csv.ts';
 import { rowJson } from './row-json.ts';
@@ -140,7 +140,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       printed++;
       const details = data === null ? null : place.file.details(place.record);
       if (data !== null && details !== null) {
-        await data.add(data.kept(place, details));
+        const full = data.add(data.kept(place, details));
+        if (full) await full;
         if (details.format !== null) rollouts++;
         continue;
       }
@@ -253,14 +254,14 @@ async function* sortedPlaces(
 }
 
 /** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */
-class DataLines {
+class DataLines extends LineWriter {
   readonly groups = new FileGroups();
   readonly #csv: boolean;
   readonly #labels: RowLabels;
   readonly #kept = new Map<DumpFile, KeptRows>();
-  #waiting = '';
 
   constructor(csv: boolean, labels: RowLabels) {
+    super();
     this.#csv = csv;
     this.#labels = labels;
   }
@@ -281,20 +282,7 @@ class DataLines {
     const labels = this.#labels.isEmpty ? [] : this.#labels.of(file.raw(record) ?? '').map(labelJson);
     return `{${rows.members(record, details, group)},"labels":${printJson(labels)}}\n`;
   }
-
-  add(line: string): Promise<void> | undefined {
-    this.#waiting += line;
-    return this.#waiting.length < PRINTED_AT_ONCE ? undefined : this.end();
-  }
-
-  end(): Promise<void> | undefined {
-    const text = this.#waiting;
-    this.#waiting = '';
-    return print(text);
-  }
 }
-
-const PRINTED_AT_ONCE = 1 << 16;
 
 /** Threads that read all records take longer to start than a few take to read. */
 function isLarge(dump: Dump): boolean {

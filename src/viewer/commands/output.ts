@@ -35,6 +35,25 @@ export function printStyled(text: string): Promise<void> | undefined {
   return new Promise((resolve) => process.stdout.once('drain', () => resolve()));
 }
 
+/** Prints many lines as few texts: each costs a system call and a pause. */
+export class LineWriter {
+  #waiting = '';
+
+  /** @param line with its newline */
+  add(line: string): Promise<void> | undefined {
+    this.#waiting += line;
+    return this.#waiting.length < PRINTED_AT_ONCE ? undefined : this.end();
+  }
+
+  end(): Promise<void> | undefined {
+    const text = this.#waiting;
+    this.#waiting = '';
+    return text === '' ? undefined : print(text);
+  }
+}
+
+const PRINTED_AT_ONCE = 1 << 16;
+
 /** Colour is for terminals only, and not if NO_COLOR is set. */
 export const hasColour = (): boolean =>
   process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';

@@ -1,7 +1,7 @@
 import type { Report } from '../../analysis/report/report.ts';
 import { reportHtml } from '../present/report/html.ts';
 import { reportCsv, reportJson, reportText } from '../present/report/lines.ts';
-import { print, say } from './output.ts';
+import { LineWriter, say } from './output.ts';
 import { pageOut } from './show-html.ts';
 
 export interface PrintFlags {
@@ -15,7 +15,12 @@ export async function printReport<Row>(report: Report<Row>, { json, csv, html }:
   if (html !== undefined) await writePage(report, html);
   else {
     const lines = json ? reportJson(report) : csv ? reportCsv(report) : reportText(report, terminalWidth());
-    for (const line of lines) await print(`${line}\n`);
+    const out = new LineWriter();
+    for (const line of lines) {
+      const full = out.add(`${line}\n`);
+      if (full) await full;
+    }
+    await out.end();
   }
   if (report.rows.length === 0) say(report.empty);
   for (const sentence of [...report.notes, ...report.leftOut]) say(sentence);

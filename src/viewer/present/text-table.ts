@@ -47,9 +47,13 @@ function fittedWidths(wanted: readonly number[], isRight: (column: number) => bo
 
 /** A CSV cell (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula, so an apostrophe keeps it text. */
 export function csvCell(cell: string): string {
+  if (ORDINARY.test(cell)) return cell;
   const safe = /^[=+\-@\t\r]/.test(cell) && !isNumeric(cell) ? `'${cell}` : cell;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+/** Most cells of a long table. */
+const ORDINARY = /^[\w.]*$/;
 
 const isNumeric = (cell: string): boolean =>
   /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(cell) || cell === '-inf';
