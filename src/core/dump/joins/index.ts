@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { lostLine } from '../../formats/lost-line.ts';
 import { conversationsIn } from '../../formats/tinker.ts';
@@ -163,14 +163,31 @@ function referredTo(record: JsonObject): string[] {
   return names;
 }
 
+/** Agents that a workflow of Claude Code started lie in folders of their own; its journal holds no messages. */
+const MAX_NESTED = 3;
+function agentFiles(folder: string, below = '', depth = 0): string[] {
+  return readdirSync(folder + below)
+    .sort()
+    .flatMap((entry) => {
+      const name = below + entry;
+      if (entry.endsWith('.jsonl') && isFileInside(folder, folder + name))
+        return entry === 'journal.jsonl' ? [] : [name];
+      const isFolder = depth < MAX_NESTED && isInside(folder, folder + name) && statSync(folder + name).isDirectory();
+      return isFolder ? agentFiles(folder, `${name}/`, depth + 1) : [];
+    });
+}
+
 async function subagentJoin(folder: string): Promise<Adder> {
   const subagents: JsonObject[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    if (!name.endsWith('.jsonl') || !isFileInside(folder, folder + name)) continue;
+  for (const name of agentFiles(folder)) {
     const events: JsonObject[] = [];
     for await (const { text, line } of numberedLines(folder + name)) events.push(eventOf(text, line));
     const meta = fileValue(`${folder}${name.replace(/\.jsonl$/, '.meta.json')}`);
-    subagents.push({ ...(isJsonObject(meta) ? meta : {}), name: name.replace(/\.jsonl$/, ''), events });
+    subagents.push({
+      ...(isJsonObject(meta) ? meta : {}),
+      name: name.replace(/\.jsonl$/, '').replace(/^.*\//, ''),
+      events,
+    });
   }
   return edit((record) => (record.session_of === undefined ? record : { ...record, subagents }));
 }
