@@ -194,7 +194,7 @@ function stepTokens(step: JsonObject): SampledTokens | null {
 
 /**
  * A trial of Harbor: its `result.json` with the trajectory (`trajectory`), and the related files (`linked`) of its
- * folder. The reward is `reward`, else the first one; there is none if the verifier did not run.
+ * folder. The reward is `reward`, or the only one; of several with other names none is the reward.
  */
 export const harbor: Format = {
   name: 'harbor',
@@ -203,7 +203,7 @@ export const harbor: Format = {
   basis: 'files',
   mapping: {
     turns: 'agent/trajectory.json and what it is continued in',
-    score: 'verifier_result.rewards.reward, else the first of them',
+    score: 'verifier_result.rewards.reward, or the only one of them',
     contexts: 'agent/trajectory.*.json',
     status: 'exception_info.exception_type',
     group: 'task_name',
@@ -215,14 +215,14 @@ export const harbor: Format = {
     const { trajectory, linked, ...result } = record;
     const verifier = isJsonObject(record.verifier_result) ? record.verifier_result : {};
     const rewards = isJsonObject(verifier.rewards) ? verifier.rewards : {};
-    const first = Object.values(rewards)[0];
+    const [only, ...others] = Object.values(rewards);
     const exception = isJsonObject(record.exception_info) ? record.exception_info : {};
     const status = idOf(exception.exception_type);
     const named = Object.fromEntries(Object.entries(rewards).map(([name, value]) => [name, numberOf(value)]));
     const known = isJsonObject(trajectory) ? trajectory : { schema_version: 'ATIF', steps: [] };
     const rollout = readAtif({ ...known, linked: linked ?? {}, follows: true }, context, {
       format: 'harbor',
-      score: numberOf(rewards.reward ?? first),
+      score: numberOf(rewards.reward ?? (others.length === 0 ? only : undefined)),
       named: Object.keys(named).length > 0 ? named : null,
       uid: idOf(record.trial_name),
       group: idOf(record.task_name),

@@ -42,7 +42,7 @@ export const inspectSample: Format = {
   basis: 'files',
   mapping: {
     turns: 'messages',
-    score: 'scores: the value of the first scorer (C = 1, I = 0, P = 0.5)',
+    score: 'scores: the value of the first scorer, if it is one (C = 1, I = 0, P = 0.5)',
     'named rewards': 'scores, or score',
     ended: 'limit, else output.choices[0].stop_reason',
     group: 'id',
@@ -81,7 +81,7 @@ export const inspectSample: Format = {
         messages,
         hasCallsApart: true,
         contexts: contextsOf(record),
-        score: Object.values(scores)[0] ?? null,
+        score: isOneOfSeveral(record) ? null : (Object.values(scores)[0] ?? null),
         named: Object.keys(scores).length > 0 ? scores : null,
         uid: idOf(record.uuid),
         group: idOf(record.id),
@@ -118,12 +118,18 @@ function contextsOf(record: JsonObject): Context[] {
   ];
 }
 
+const scorersOf = (record: JsonObject): JsonObject =>
+  isJsonObject(record.scores) ? record.scores : isJsonObject(record.score) ? { score: record.score } : {};
+
+/** Of a scorer that gives several values none is the score. */
+function isOneOfSeveral(record: JsonObject): boolean {
+  const first = Object.values(scorersOf(record))[0];
+  const value = isJsonObject(first) ? first.value : first;
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 1;
+}
+
 function scoresOf(record: JsonObject): Record<string, number | null> {
-  const scores = isJsonObject(record.scores)
-    ? record.scores
-    : isJsonObject(record.score)
-      ? { score: record.score }
-      : {};
+  const scores = scorersOf(record);
   const named: Record<string, number | null> = {};
   for (const [name, score] of Object.entries(scores)) {
     const value = isJsonObject(score) ? score.value : score;
