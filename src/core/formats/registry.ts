@@ -5,6 +5,7 @@ import { owl, reflexion } from './answered.ts';
 import { atif, harbor } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { bfcl } from './bfcl.ts';
+import { braintrust, braintrustFormat } from './braintrust.ts';
 import { chatMessages, isChatMessage, promptRow, rllmGateway, trackio } from './chat-messages.ts';
 import { claudeCode, claudeCodeFormat } from './claude-code.ts';
 import { codex, codexFormat } from './codex.ts';
@@ -103,6 +104,7 @@ export const FORMATS: readonly Format[] = [
   langsmithFormat,
   langfuseFormat,
   weaveFormat,
+  braintrustFormat,
   claudeCodeFormat,
   codexFormat,
   piFormat,
@@ -166,6 +168,7 @@ const SESSIONS: readonly Session[] = [
   langsmith,
   langfuse,
   weave,
+  braintrust,
   sts,
   droid,
   goose,

@@ -24,7 +24,10 @@ function requestPair(
     if (response === undefined) continue;
     return { request, response: loggedBody(response) ?? response, at: [`/${one}`, `/${two}`] };
   }
-  return null;
+  // LiteLLM logs the request's own keys beside its response.
+  const response = loggedBody(record.response);
+  const isReply = response !== null && (Array.isArray(response.choices) || Array.isArray(response.content));
+  return isReply && Array.isArray(record.messages) ? { request: record, response, at: ['', '/response'] } : null;
 }
 
 function loggedBody(value: JsonValue | undefined): JsonObject | null {
@@ -97,10 +100,12 @@ function tracedCall(event: JsonObject, at: string): TracedCall | null {
   const { request, response } = pair;
   const input = payloadOf(request, `${at}${pair.at[0]}`, 'user');
   const output = payloadOf(response, `${at}${pair.at[1]}`, 'assistant');
-  const start = traceSeconds(event.start_time ?? event.started_at ?? event.timestamp ?? event.created_at ?? event.time);
+  const start = traceSeconds(
+    event.start_time ?? event.startTime ?? event.started_at ?? event.timestamp ?? event.created_at ?? event.time,
+  );
   const took = numberOf(event.duration ?? event.latency ?? event.response_time);
   const end =
-    traceSeconds(event.end_time ?? event.ended_at ?? event.completed_at) ??
+    traceSeconds(event.end_time ?? event.endTime ?? event.ended_at ?? event.completed_at) ??
     (start !== null && took !== null ? start + took : null);
   const error = callError(event, response);
   return { input, output: error === null ? output : { messages: [] }, start, end, error, agent: null };

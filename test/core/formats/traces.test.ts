@@ -101,6 +101,68 @@ describe('histories of a trace', () => {
   });
 });
 
+describe('logs and rows of other services', () => {
+  const asks = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'calc', arguments: '{"e":"2+2"}' } }],
+  };
+  const result = { role: 'tool', tool_call_id: 'c1', content: '4' };
+  const shown = (found: readonly Rollout[]) =>
+    found.map(({ format, turns }) => [format, turns.map(({ role, toolCalls }) => [role, toolCalls.length])]);
+  const turns = [
+    ['user', 0],
+    ['assistant', 1],
+    ['tool', 0],
+    ['assistant', 0],
+  ];
+
+  test('LiteLLM: the keys of the request beside its response', async () => {
+    const line = (messages: object[], reply: object) => ({
+      call_type: 'acompletion',
+      model: 'm',
+      messages,
+      response: { choices: [{ message: reply, finish_reason: 'stop' }] },
+    });
+    const found = await written('litellm.jsonl', [
+      line([user('2+2?')], asks),
+      line([user('2+2?'), asks, result], says('4')),
+    ]);
+    expect(shown(found)).toEqual([['request-log', turns]]);
+  });
+
+  test('Braintrust: a span a row, the root with its scores last', async () => {
+    const row = (id: string, type: string, more: object) => ({
+      id: `row ${id}`,
+      span_id: id,
+      root_span_id: 'r',
+      span_parents: id === 'r' ? null : ['r'],
+      span_attributes: { type, name: type === 'tool' ? 'calc' : type },
+      ...more,
+    });
+    const found = await written('braintrust.jsonl', [
+      row('2', 'llm', {
+        input: [user('2+2?'), asks, result],
+        output: [{ index: 0, message: says('4'), finish_reason: 'stop' }],
+        metrics: { start: 1.7e9 + 3, end: 1.7e9 + 4, prompt_tokens: 9 },
+      }),
+      row('1', 'llm', {
+        input: [user('2+2?')],
+        output: [{ index: 0, message: asks, finish_reason: 'tool_calls' }],
+        metrics: { start: 1.7e9, end: 1.7e9 + 1 },
+      }),
+      row('t', 'tool', { input: { e: '2+2' }, output: 4, metrics: { start: 1.7e9 + 1, end: 1.7e9 + 2 } }),
+      row('r', 'task', { input: '2+2?', output: '4', expected: '4', scores: { exact: 1 } }),
+    ]);
+    expect(shown(found)).toEqual([['braintrust', turns]]);
+    expect([found[0]?.groundTruth, found[0]?.rewards.named, found[0]?.extras.usage]).toEqual([
+      '4',
+      { exact: 1 },
+      { input_tokens: 9, output_tokens: null },
+    ]);
+  });
+});
+
 describe('damaged traces', () => {
   const span = (id: string, parent: string | null, input: string) => ({
     name: 'chat',
