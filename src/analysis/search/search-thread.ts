@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { ThreadClient } from '../../core/async/thread-client.ts';
+import { threadCount } from '../../core/async/thread-count.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { ReadContext } from '../../core/formats/format.ts';
@@ -96,10 +96,7 @@ const OVERLAP = 1024;
  * ahead of the consumer: a file without a hit costs one pass over its bytes, and no index.
  */
 export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator<Searched> {
-  const threads = Array.from(
-    { length: Math.max(1, Math.min(MOST_THREADS, availableParallelism())) },
-    () => new SearchThread(),
-  );
+  const threads = Array.from({ length: threadCount(MOST_THREADS) }, () => new SearchThread());
   const asked: Promise<Searched>[] = [];
   const sifted: Promise<boolean>[] = [];
   let next = 0;

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { threadCount } from '../async/thread-count.ts';
 import type { JsonValue } from '../json/value.ts';
 import { FACT_ROW, isLookedAt } from '../rollout/fact-row.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
@@ -41,8 +41,7 @@ export class FactsPass {
 
   /** @param fileDone called when a file's records are done @param givesWay somebody is at the keyboard */
   constructor(changed: () => void, fileDone: (file: DumpFile) => void, givesWay: boolean) {
-    const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism()));
-    this.#workers = Array.from({ length: threads }, () => ({ worker: new RecordWorker(), asked: 0 }));
+    this.#workers = Array.from({ length: threadCount(MOST_THREADS) }, () => ({ worker: new RecordWorker(), asked: 0 }));
     this.#changed = changed;
     this.#fileDone = fileDone;
     this.#givesWay = givesWay;

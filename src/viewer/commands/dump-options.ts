@@ -11,6 +11,7 @@ import { factsFolder, readMarksFile } from '../../core/files/places.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../../core/formats/key-map.ts';
 import { FORMAT_NAMES } from '../../core/formats/registry.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
+import { niceOption, threadsOption } from './machine-use.ts';
 import { ownReading } from './own-reading.ts';
 import { cacheSizeOption } from './remote-paths.ts';
 import { templateNamed } from './template-names.ts';
@@ -73,6 +74,8 @@ export const withReading = (command: Command): Command =>
     templateOption(),
     groupOption(),
     cacheSizeOption(),
+    threadsOption(),
+    niceOption(),
     new Option('--no-cache', 'read every record again, and keep nothing of what is found'),
     quietOption(),
   ].reduce((all, option) => all.addOption(option), command);

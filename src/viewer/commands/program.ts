@@ -47,9 +47,11 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     // Messages repeat what was typed, and a shell's `*` may expand to a hostile file name.
     command.configureOutput({ writeErr: (text) => process.stderr.write(sanitise(text)) });
   }
-  program.hook('preAction', (_, command) => {
-    if (command.opts<{ quiet?: boolean }>().quiet === true) beQuiet();
-    return bringRemotePaths(command);
+  program.hook('preAction', async (_, command) => {
+    const flags = command.opts<{ quiet?: boolean; threads?: number; nice?: boolean }>();
+    if (flags.quiet === true) beQuiet();
+    if (flags.threads !== undefined || flags.nice === true) (await import('./machine-use.ts')).shareMachine(flags);
+    await bringRemotePaths(command);
   });
   try {
     await program.parseAsync(args, { from: 'user' });

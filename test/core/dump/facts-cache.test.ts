@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -138,6 +139,39 @@ describe('facts that were kept', () => {
     }
     expect((await look()).known).toBe(20);
   });
+
+  test.each([
+    [
+      'another version of the program',
+      { version: (own: string) => own.replace(/^./, (one) => (one === '0' ? '1' : '0')) },
+    ],
+    ['another machine, whose file has another device', { device: (own: number) => own + 1 }],
+    ['another machine, whose file has another inode', { inode: (own: number) => own + 1 }],
+  ])(
+    'are worth nothing from %s, however whole they are',
+    async (_, change: Record<string, (own: never) => unknown>) => {
+      const wanted = (await look()).rows;
+      const bytes = readFileSync(kept());
+      const start = bytes.indexOf('{"');
+      const length = bytes.readUInt32LE(start - 4);
+      const header = JSON.parse(bytes.toString('utf8', start, start + length));
+      for (const [key, made] of Object.entries(change)) {
+        const owner = key === 'version' ? header : header.file;
+        owner[key] = made(owner[key] as never);
+      }
+      const text = Buffer.from(JSON.stringify(header));
+      const body = bytes.subarray((start + length + 7) & ~7);
+      const head = Buffer.alloc(4);
+      head.writeUInt32LE(text.length);
+      const gap = Buffer.alloc(((start + text.length + 7) & ~7) - start - text.length);
+      const rest = Buffer.concat([head, text, gap, body]);
+      const digest = createHash('sha256').update(rest).digest();
+      writeFileSync(kept(), Buffer.concat([bytes.subarray(0, start - 4 - digest.length), digest, rest]));
+      const { rows, known } = await look();
+      expect(known).toBe(0);
+      expect(rows).toEqual(wanted);
+    },
+  );
 
   test('are not those of a file that is read in another way', async () => {
     await look();

@@ -1,5 +1,5 @@
-import { availableParallelism } from 'node:os';
 import { type QueryAnswer, QueryThread, type QueryThreadRequest } from '../../../analysis/query/query-thread.ts';
+import { threadCount } from '../../../core/async/thread-count.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 
 /** One processor is left for the screen. */
@@ -8,7 +8,7 @@ const MAX_THREADS = 4;
 /** Threads that read records for the list. They start with the first request, and stop after a while without any. */
 export class QueryPool {
   readonly #threads: { thread: QueryThread; asked: number }[] = [];
-  readonly size = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
+  readonly size = threadCount(MAX_THREADS, 1);
   #isClosed = false;
 
   constructor() {

@@ -1,0 +1,16 @@
+import { availableParallelism } from 'node:os';
+
+let asked: number | null = null;
+
+/** What the user allows, of each kind of thread. */
+export function allowThreads(count: number): void {
+  asked = count;
+}
+
+/**
+ * Threads of one kind.
+ * @param most where the user said nothing: each takes memory
+ * @param spared processors that are left to others
+ */
+export const threadCount = (most: number, spared = 0): number =>
+  asked ?? Math.max(1, Math.min(most, availableParallelism() - spared));
