@@ -55,6 +55,8 @@ const LATEX = [
   ['\\[', '\\]'],
   ['\\(', '\\)'],
 ] as const;
+/** A command of LaTeX whose argument is not closed: `\frac{1}{`, `\boxed{42`. */
+const OPEN_BRACE = /\\[A-Za-z]{2,20}(?:\{[^{}\n]*\})*\{[^{}\n]*$/;
 
 /** Why a text that is no long line breaks off: inside of code or a formula, or after a word that leads on. */
 function openEnd(text: string): string | null {
@@ -63,7 +65,7 @@ function openEnd(text: string): string | null {
   if ((text.match(/^[ \t]*```/gm)?.length ?? 0) % 2 === 1)
     return CODE_LEADS_ON.test(end) ? 'the text ends inside of a line of code' : null;
   const opened = LATEX.some(([open, close]) => text.lastIndexOf(open) > text.lastIndexOf(close));
-  if (opened) return 'the text ends inside of a formula';
+  if (opened || OPEN_BRACE.test(end)) return 'the text ends inside of a formula';
   return LEADS_ON.test(end) && end.trim().split(/\s+/).length >= FEWEST_WORDS
     ? `the text ends in "…${end.slice(end.lastIndexOf(' ') + 1)}"`
     : null;

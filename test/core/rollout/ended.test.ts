@@ -79,6 +79,9 @@ describe('without one, the text', () => {
     ['code without its last fence, which a stop word may be', [turn('So:\n```python\nprint(1)')], null, 'unknown'],
     ['code with its fences', [turn('```python\nprint(1)\n```')], null, 'unknown'],
     ['a formula that breaks off', [turn('We get \\[ \\frac{1}{2} + 1')], null, 'mid_word'],
+    ['an argument of LaTeX that breaks off', [turn('So $x = \\frac{1}{')], null, 'mid_word'],
+    ['an argument of LaTeX that ends', [turn('So \\boxed{4}')], null, 'unknown'],
+    ['a set in braces', [turn('It holds {1, 2')], null, 'unknown'],
     ['a formula with its end', [turn('We get \\[ 1 \\]')], null, 'unknown'],
   ])('%s', (_, response, endToken, how) => {
     expect(endedByText(response, endToken).how).toBe(how);
