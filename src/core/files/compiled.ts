@@ -46,7 +46,7 @@ const folder = (): string => join(cacheFolder(), 'compiled', `${process.version}
 const require = createRequire(import.meta.url);
 
 /** Scripts that this run has loaded, by the path of their kept file, with the runs that have added to it. */
-const loaded = new Map<string, { script: Script; runs: number }>();
+const loaded = new Map<string, { script: Script; before: Buffer | undefined; runs: number }>();
 
 /** Whether only this user can write there. */
 const isOwn = ({ uid, mode }: { uid: number; mode: number }): boolean =>
@@ -103,7 +103,8 @@ function compiled(filename: string): Body {
   const script = new Script(source, { filename, cachedData: before?.data });
   // A thread ends without a word.
   if (!isMainThread && loaded.size === 0) setTimeout(keep, 1000).unref();
-  loaded.set(path, { script, runs: before && !script.cachedDataRejected ? before.runs : 0 });
+  const valid = script.cachedDataRejected ? undefined : before;
+  loaded.set(path, { script, before: valid?.data, runs: valid?.runs ?? 0 });
   return script.runInThisContext();
 }
 
@@ -114,8 +115,10 @@ function keep(): void {
   try {
     mkdirSync(folder(), { recursive: true, mode: 0o700 });
     if (!isOwn(lstatSync(folder()))) return;
-    for (const [path, { script, runs }] of wanted) {
-      const data = script.createCachedData();
+    for (const [path, { script, before, runs }] of wanted) {
+      const now = script.createCachedData();
+      // V8 also drops functions that it has not called for some time.
+      const data = before && before.length > now.length ? before : now;
       const header = Buffer.alloc(HEADER);
       header.writeUInt32LE(crc32(data), 0);
       header.writeUInt32LE(runs + 1, 4);
