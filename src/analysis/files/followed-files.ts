@@ -1,8 +1,10 @@
 import { posix } from 'node:path';
 import { applyPatch, createTwoFilesPatch, parsePatch, type StructuredPatch } from 'diff';
 import type { EditorAction, RecordedAction } from '../actions/action.ts';
-import { seenResult } from '../actions/seen-result.ts';
+import { type SeenResult, seenResult } from '../actions/seen-result.ts';
+import { codeEffects, loopEffects } from './code-effects.ts';
 import { applyChunks, type PatchOperation, readCodexPatch } from './codex-patch.ts';
+import { anyFile, type FileEffect } from './file-effect.ts';
 import {
   certainFile,
   contentHash,
@@ -17,7 +19,7 @@ import {
   UNKNOWN,
   universalNewlines,
 } from './known-file.ts';
-import { type FileEffect, inDir, shellEffects } from './shell-effects.ts';
+import { inDir, type ShellStep, shellEffects } from './shell-effects.ts';
 import { editedPartly, withHunk } from './text-edits.ts';
 import { afterView, readView, type View } from './views.ts';
 
@@ -52,6 +54,9 @@ const FAILED =
 const CUT =
   /\[…\]|\.\.\.\(truncated\)|truncated|output_head|omitted|elided|<response clipped>|characters? (?:left out|removed)/;
 
+/** Claude Code did not run a command, or not to its end. */
+const REFUSED = /<tool_use_error>|timed out|doesn't want to|was rejected|interrupted|permission to use/i;
+
 /** Tracks the files of a rollout through its recorded calls, without running anything. */
 export class FollowedFiles {
   readonly states: FileState[] = [];
@@ -60,9 +65,17 @@ export class FollowedFiles {
   readonly #undo = new Map<string, KnownFile[]>();
   readonly #unless = new Map<string, number[]>();
   #dir: string | null;
-  readonly #keepsDir: boolean;
+  /** The directory of the shell is not known any more. */
+  #isLost = false;
+  /** Names of functions and aliases of the shell. */
+  readonly #defined = new Set<string>();
+  /** Names that may be those of one file or folder. */
+  #links: string[][] = [];
+  /** Whether the shell keeps its directory between calls; null = the record does not say. */
+  readonly #keepsDir: boolean | null;
   readonly #root: string | null;
   readonly #trims: boolean;
+  readonly #commands: readonly string[];
   #open: string | null = null;
   #action: RecordedAction = NO_ACTION;
 
@@ -70,11 +83,12 @@ export class FollowedFiles {
   constructor(actions: readonly RecordedAction[], workdir: string | null) {
     this.#root = workdir;
     this.#dir = workdir;
-    this.#keepsDir = actions.some(({ name }) => KEEPS_DIR.test(name));
+    this.#keepsDir = keepsDirectory(actions);
     const plain = actions.flatMap(({ action, result }) =>
       action.kind === 'shell' && result !== null ? [seenResult(result)] : [],
     );
     this.#trims = !plain.some(({ output, isExact }) => isExact && output.endsWith('\n'));
+    this.#commands = actions.flatMap(({ action }) => (action.kind === 'shell' ? [action.command] : []));
     for (const action of actions) this.#follow(action);
   }
 
@@ -153,6 +167,7 @@ export class FollowedFiles {
     const { call, turn } = this.#action;
     this.#files.set(path, file);
     if (file !== before) this.#unless.delete(path);
+    if (!isRead && (file !== before || file.status === 'unknown')) this.#changeLinked(path);
     const isCertain = before.status === 'certain' && file.status === 'certain';
     const isNew =
       file.status === 'certain' &&
@@ -179,6 +194,19 @@ export class FollowedFiles {
         unless: this.#unless.get(path) ?? [],
       },
     });
+  }
+
+  /** A file that changed by one of its names did so by all. */
+  #changeLinked(path: string): void {
+    for (const names of this.#links)
+      for (const name of names) {
+        if (path !== name && !path.startsWith(`${name}/`)) continue;
+        for (const other of names) {
+          const same = `${other}${path.slice(name.length)}`;
+          if (same !== path && this.#files.has(same) && this.#at(same).status !== 'unknown')
+            this.#set(same, UNKNOWN, 'it may be another name of a file that changed');
+        }
+      }
   }
 
   /** The answer says that the file did not exist before. */
@@ -440,31 +468,59 @@ export class FollowedFiles {
   }
 
   #shell(command: string, workdir: string | null, result: string | null): void {
-    const start = workdir === null ? (this.#keepsDir ? this.#dir : this.#root) : inDir(this.#root, workdir);
-    const { effects, isAlone, isUnderstood, dir } = shellEffects(command, start);
+    const { name } = this.#action;
+    const start = workdir === null ? (this.#keepsDir === false ? this.#root : this.#dir) : inDir(this.#root, workdir);
+    const wasLost = this.#isLost;
+    if (workdir !== null || this.#keepsDir === false) this.#isLost = false;
+    this.#dir = start;
+    const { steps, isAlone, isOneList, defines, words } = shellEffects(command);
     const seen = result === null ? null : seenResult(result);
-    const failed = seen === null ? null : seen.exit === null ? SHELL_FAILED.test(seen.output) : seen.exit !== 0;
-    // A recorded status of 0 covers only the last command.
-    const isSure = failed === false && (isAlone || seen?.exit === 0);
-    for (const effect of effects) this.#effect(effect, { seen, failed, isSure, isAlone, isUnderstood });
-    if (this.#keepsDir && failed !== true) this.#dir = dir;
+    // Claude Code tells the status of a failure alone.
+    const exit = seen === null ? null : (seen.exit ?? (name === 'Bash' && !REFUSED.test(seen.output) ? 0 : null));
+    const hasErrors = seen === null || SHELL_FAILED.test(seen.output) || CUT.test(seen.output);
+    const end: ShellEnd = { seen, exit, hasErrors, isAlone: isAlone && (exit !== null || isOneList || !hasErrors) };
+    if (words.some((word) => this.#defined.has(word))) {
+      this.#effect(anyFile('a function or an alias of an earlier call runs'), 'maybe', end);
+      this.#effect({ kind: 'cd', to: null }, 'maybe', end);
+    }
+    let before: Happened = 'maybe';
+    for (const step of steps) {
+      before = happenedOf(step, before, end);
+      for (const effect of step.effects) this.#effect(effect, before, end);
+    }
+    if (this.#keepsDir !== false && workdir === null) for (const one of defines) this.#defined.add(one);
+    this.#leave(start, wasLost, end);
   }
 
-  #effect(
-    effect: FileEffect,
-    run: {
-      seen: ReturnType<typeof seenResult> | null;
-      failed: boolean | null;
-      isSure: boolean;
-      isAlone: boolean;
-      isUnderstood: boolean;
-    },
-  ): void {
+  /** The directory in which the next command begins. */
+  #leave(start: string | null, wasLost: boolean, { seen, exit }: ShellEnd): void {
+    const told = /\[Current working directory: (\/[^\]\n]*)\]|Shell cwd was reset to (\/\S+)/.exec(
+      this.#action.result ?? '',
+    );
+    const dir = told?.[1] ?? told?.[2];
+    if (dir !== undefined) {
+      this.#dir = posix.normalize(dir);
+      this.#isLost = false;
+      return;
+    }
+    // A shell of this kind goes where a successful command ended.
+    if (this.#action.name === 'Bash' && exit !== 0 && seen !== null) {
+      this.#dir = start;
+      this.#isLost = wasLost;
+    }
+    // Nothing says whether this agent's shell keeps its directory.
+    if (this.#keepsDir === null && this.#dir !== start) this.#isLost = true;
+  }
+
+  #effect(effect: FileEffect, happened: Happened, end: ShellEnd): void {
     const { call } = this.#action;
-    const { seen, failed, isSure, isAlone } = run;
     switch (effect.kind) {
       case 'show':
-        if (failed === false && seen !== null) this.#shown(this.#path(effect.path), effect, seen);
+        if (end.seen !== null && (end.exit ?? (end.hasErrors ? 1 : 0)) === 0)
+          for (const path of this.#placed(effect.path, false)) this.#shown(path, effect, end.seen);
+        return;
+      case 'cd':
+        this.#goTo(effect.to, happened);
         return;
       case 'runs': {
         for (const [path, { status }] of this.#files)
@@ -475,58 +531,163 @@ export class FollowedFiles {
         for (const path of this.#named(effect.text))
           this.#set(path, UNKNOWN, 'a command that names it could have changed it');
         return;
-      case 'below':
+      case 'below': {
+        const dir = effect.dir === null || this.#isLost ? null : this.#path(effect.dir).replace(/\/$/, '');
         for (const path of this.#files.keys())
-          if (effect.dir === null || path.startsWith(`${effect.dir}/`)) this.#set(path, UNKNOWN, effect.why);
-        return;
-      case 'unified-patch':
-        this.#unifiedPatch(effect, seen?.output ?? null, failed);
-        return;
-      case 'codex-patch':
-        this.#codexPatch(effect.text, this.#root);
-        return;
-      default:
-        break;
-    }
-    // A single command that failed did nothing.
-    if (failed === true && isAlone && effect.kind !== 'touch') return;
-    if (failed === true && isAlone && /can't read|No such file|cannot|not found/.test(seen?.output ?? '')) return;
-    const paths = pathsOf(effect).map((path) => this.#path(path));
-    if (!isSure || effect.kind === 'touch') {
-      for (const path of paths)
-        this.#set(
-          path,
-          UNKNOWN,
-          effect.kind === 'touch' ? 'a command wrote it' : 'it is not recorded whether all commands succeeded',
-        );
-      return;
-    }
-    if (effect.kind === 'write') {
-      const [path = ''] = paths;
-      const before = this.#at(path);
-      if (!effect.appends) {
-        this.#set(path, certainFile(effect.text, call, before), 'written whole');
+          if (dir === null || dir === '.' || path.startsWith(`${dir}/`)) this.#set(path, UNKNOWN, effect.why);
         return;
       }
-      if (before.status === 'certain')
-        this.#set(path, certainFile((before.text ?? '') + effect.text, call, before), 'appended to known content');
-      else this.#set(path, partialFile(before.lines), 'an append whose place is not shown');
+      case 'script':
+        this.#script(effect, end);
+        return;
+      case 'unified-patch': {
+        const { seen, exit } = end;
+        if (this.#isLost) {
+          this.#effect(anyFile('a patch whose directory is not known'), 'maybe', end);
+          return;
+        }
+        const failed = seen === null ? null : exit === null ? end.hasErrors : exit !== 0;
+        this.#unifiedPatch(effect, happened === 'maybe' && failed === false ? null : (seen?.output ?? null), failed);
+        return;
+      }
+      case 'codex-patch':
+        if (this.#isLost) this.#effect({ kind: 'named', text: effect.text }, happened, end);
+        else this.#codexPatch(effect.text, this.#dir);
+        return;
+      default:
+        this.#direct(effect, happened);
+    }
+  }
+
+  #goTo(to: string | null, happened: Happened): void {
+    if (happened === 'no') return;
+    if (happened === 'maybe' || to === null || (this.#isLost && !posix.isAbsolute(to))) {
+      this.#isLost = true;
       return;
     }
-    if (effect.kind === 'delete') {
-      for (const path of this.#files.keys()) if (path.startsWith(`${paths[0]}/`)) this.#set(path, GONE, 'deleted');
-      const isFolder = effect.recursive && !this.#files.has(paths[0] ?? '');
-      if (!isFolder) this.#set(paths[0] ?? '', GONE, 'deleted');
+    if (!posix.isAbsolute(to) && this.#dir === null) {
+      this.#isLost = to !== '.';
       return;
     }
-    const from = this.#at(this.#path(effect.from));
-    let to = this.#path(effect.to);
-    if ([...this.#files.keys()].some((path) => path.startsWith(`${to}/`)))
-      to = posix.join(to, posix.basename(effect.from));
-    if (from.status === 'unknown' || (from.status === 'certain' && from.text === null))
-      this.#set(to, UNKNOWN, 'a copy of a file that is not known');
-    else this.#set(to, from, effect.kind === 'move' ? 'moved, content known' : 'copied, content known');
-    if (effect.kind === 'move') this.#set(this.#path(effect.from), GONE, 'moved away');
+    this.#dir = inDir(this.#dir, to);
+    this.#isLost = false;
+  }
+
+  /** The paths that a word may mean. Where the directory is lost, it may be any known file of that name. */
+  #placed(path: string, canChange = true): string[] {
+    if (!this.#isLost || posix.isAbsolute(path)) return [this.#path(path)];
+    if (!canChange) return [];
+    const base = posix.basename(path);
+    return [...this.#files.keys()].filter((one) => posix.basename(one) === base || one.includes(`/${base}/`));
+  }
+
+  #direct(effect: DirectEffect, happened: Happened): void {
+    const { call } = this.#action;
+    if (happened === 'no' && !(effect.kind === 'touch' && !effect.needsFile)) return;
+    const isSure = happened === 'did' && effect.kind !== 'touch' && !this.#isLost;
+    if (!isSure) {
+      const why =
+        effect.kind === 'touch' ? 'a command wrote it' : 'it is not recorded whether this command ran and succeeded';
+      for (const path of pathsOf(effect).flatMap((one) => this.#placed(one))) {
+        this.#set(path, UNKNOWN, why);
+        for (const one of this.#files.keys()) if (one.startsWith(`${path}/`)) this.#set(one, UNKNOWN, why);
+      }
+      return;
+    }
+    const [path = '', to = ''] = pathsOf(effect).map((one) => this.#path(one));
+    switch (effect.kind) {
+      case 'write': {
+        const before = this.#at(path);
+        if (!effect.appends) this.#set(path, certainFile(effect.text, call, before), 'written whole');
+        else if (before.status === 'certain')
+          this.#set(path, certainFile((before.text ?? '') + effect.text, call, before), 'appended to known content');
+        else this.#set(path, partialFile(before.lines), 'an append whose place is not shown');
+        return;
+      }
+      case 'delete':
+        for (const one of this.#files.keys()) if (one.startsWith(`${path}/`)) this.#set(one, GONE, 'deleted');
+        if (!effect.recursive || this.#files.has(path)) this.#set(path, GONE, 'deleted');
+        this.#links = this.#links.filter((names) => !names.includes(path));
+        return;
+      case 'link':
+        this.#link(effect, path, to);
+        return;
+      case 'copy':
+      case 'move':
+        this.#carry(effect, path, to);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #carry(
+    { kind, from: named, to: asked }: Extract<FileEffect, { kind: 'copy' | 'move' }>,
+    from: string,
+    to: string,
+  ): void {
+    const isMove = kind === 'move';
+    const inside = posix.join(to, posix.basename(from));
+    const below = [...this.#files.keys()].filter((path) => path.startsWith(`${from}/`));
+    const isFolder =
+      /(?:^|\/)\.{0,2}$/.test(asked) ||
+      to === this.#root ||
+      [...this.#files.keys()].some((path) => path.startsWith(`${to}/`));
+    // An unseen name without an extension may be a folder's.
+    const mayBeFolder =
+      !isFolder &&
+      !this.#files.has(to) &&
+      !/\.\w+$/.test(to) &&
+      (/\.\w+$/.test(from) || this.#isFolderName(posix.basename(to)));
+    if (below.length > 0 || /(?:^|\/)\.{0,2}$/.test(named)) {
+      for (const path of below) if (isMove) this.#set(path, GONE, 'moved away');
+      for (const path of [...this.#files.keys()])
+        if (path.startsWith(`${to}/`) && !path.startsWith(`${from}/`))
+          this.#set(path, UNKNOWN, 'a folder was put there');
+      return;
+    }
+    const file = this.#at(from);
+    const known = file.status === 'unknown' || (file.status === 'certain' && file.text === null) ? UNKNOWN : file;
+    const why =
+      known === UNKNOWN
+        ? 'a copy of a file that is not known'
+        : isMove
+          ? 'moved, content known'
+          : 'copied, content known';
+    const target = isFolder ? inside : to;
+    if (mayBeFolder) {
+      this.#set(to, UNKNOWN, 'it may be a folder, into which the file went');
+      if (this.#files.has(inside)) this.#set(inside, UNKNOWN, 'a file may have been put there');
+    } else if (target !== from) this.#set(target, known, why);
+    if (isMove) this.#links = this.#links.filter((names) => !names.includes(target) && !names.includes(from));
+    if (isMove && target !== from) this.#set(from, GONE, 'moved away');
+  }
+
+  /** Whether a command of the rollout, whenever it ran, has a path through a folder of this name. */
+  #isFolderName(name: string): boolean {
+    return this.#commands.some((command) => command.includes(`${name}/`) || command.includes(`cd ${name}`));
+  }
+
+  #link({ from }: Extract<FileEffect, { kind: 'link' }>, source: string, to: string): void {
+    const inside = posix.join(to, posix.basename(source));
+    const fromThere = inDir(posix.dirname(to), from);
+    this.#set(to, UNKNOWN, 'a link');
+    this.#links.push([to, inside, source, fromThere]);
+  }
+
+  /** What a script does, by its text as it is known now. */
+  #script(effect: Extract<FileEffect, { kind: 'script' }>, end: ShellEnd): void {
+    const { language, args } = effect;
+    const [path] = this.#placed(effect.path, false);
+    const file = path === undefined ? UNKNOWN : this.#at(path);
+    const text = [...file.lines.values()].map((line) => line.text).join('\n');
+    const isShell = language === 'shell' || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(text) || /\.sh$/.test(effect.path);
+    const what = `${effect.path} ${args}`.trim();
+    const isWhole = file.status === 'certain' && file.text !== null;
+    if (text !== '')
+      for (const one of isShell ? loopEffects(text) : codeEffects(text, args, what)) this.#effect(one, 'maybe', end);
+    if (!isWhole) this.#effect({ kind: 'named', text: args }, 'maybe', end);
+    this.#effect({ kind: 'runs', what }, 'maybe', end);
   }
 
   #shown(
@@ -674,17 +835,40 @@ export class FollowedFiles {
   }
 }
 
-type DirectEffect = Exclude<
-  FileEffect,
-  { kind: 'show' | 'runs' | 'named' | 'below' | 'unified-patch' | 'codex-patch' }
->;
+type DirectEffect = Extract<FileEffect, { kind: 'write' | 'copy' | 'move' | 'delete' | 'link' | 'touch' }>;
+
+/** How a command ended. */
+interface ShellEnd {
+  seen: SeenResult | null;
+  exit: number | null;
+  /** The output has an error of the shell or of a file tool, or is not whole. */
+  hasErrors: boolean;
+  isAlone: boolean;
+}
+
+/** Whether a part of a command ran and succeeded. */
+type Happened = 'did' | 'no' | 'maybe';
+
+function happenedOf(
+  { effects, runs, isProven, isLoud }: ShellStep,
+  before: Happened,
+  { seen, exit, hasErrors, isAlone }: ShellEnd,
+): Happened {
+  if (seen === null) return 'maybe';
+  if (isProven && exit === 0) return 'did';
+  const failed = exit === null ? hasErrors : exit !== 0;
+  // Of several files, some may have changed before the one that failed.
+  if (isAlone && isProven) return !failed ? 'did' : effects.length === 1 ? 'no' : 'maybe';
+  const ran = runs === 'always' || (runs === 'after' && before === 'did');
+  return ran && isLoud && !hasErrors ? 'did' : 'maybe';
+}
 
 /** The files that an effect changes. */
 function pathsOf(effect: DirectEffect): string[] {
   switch (effect.kind) {
     case 'copy':
-      return [effect.to];
     case 'move':
+    case 'link':
       return [effect.from, effect.to];
     default:
       return [effect.path];
@@ -699,8 +883,21 @@ const NO_ACTION: RecordedAction = {
   result: null,
   resultTurn: null,
 };
-/** Tools whose shell keeps its directory between calls. */
+/** Tools whose shell keeps its directory between calls, and those that begin anew each time. */
 const KEEPS_DIR = /^(?:Bash|execute_bash|run|cd|pwd|ls)$/;
+const BEGINS_ANEW = /^(?:shell|shell_command|local_shell|exec_command|container\.exec)$/;
+
+function keepsDirectory(actions: readonly RecordedAction[]): boolean | null {
+  if (actions.some(({ name }) => KEEPS_DIR.test(name))) return true;
+  const isNew = actions.some(
+    ({ name, action, result }) =>
+      BEGINS_ANEW.test(name) ||
+      (action.kind === 'shell' && action.workdir !== null) ||
+      /^<returncode>/.test(result ?? ''),
+  );
+  return isNew ? false : null;
+}
+
 /** Tools that strip blank space from a program's output. */
 const HIDES_ENDS = /^(?:Bash|execute_bash|run)$/;
 const SHELL_FAILED =
