@@ -27,6 +27,7 @@ type Mode =
   | 'no message'
   | 'no token'
   | 'a choice with an error'
+  | 'a message with an error'
   | 'text that is lost'
   | 'calls that are not there'
   | 'damaged text'
@@ -80,6 +81,7 @@ beforeAll(async () => {
       const choice = { message: { content: '#### 4' }, finish_reason: 'stop', error: { code: 502 } };
       return json(200, { choices: [choice], usage: { prompt_tokens: 5, completion_tokens: 5 } });
     }
+    if (mode === 'a message with an error') return whole({ content: '#### 4', error: 'upstream timeout' }, 'stop');
     if (mode === 'text that is lost')
       return whole({ content: null }, 'stop', { prompt_tokens: 5, completion_tokens: 9 });
     if (mode === 'calls that are not there') return whole({ content: 'I call it.' }, 'tool_calls');
@@ -187,6 +189,7 @@ describe('what failed around the model is no score', () => {
     ['no message', 'model_gone'],
     ['no token', 'model_gone'],
     ['a choice with an error', 'model_gone'],
+    ['a message with an error', 'model_gone'],
     ['text that is lost', 'model_gone'],
     ['calls that are not there', 'model_gone'],
     ['damaged text', 'model_gone'],

@@ -22,6 +22,7 @@ const Body = z.looseObject({
   /** The text of a refusal by OpenAI's models, in place of content. */
   refusal: text,
   tool_calls: z.array(CallDelta).nullish(),
+  error: z.unknown().optional(),
 });
 /** A chunk of a stream has `delta`, a whole answer `message`. */
 const Chunk = z.looseObject({
@@ -135,6 +136,7 @@ function isUsual(value: unknown): value is Chunk {
       isTextOrNone(choice.finish_reason) &&
       choice.message === undefined &&
       isObject(choice.delta) &&
+      isNone(choice.delta.error) &&
       isTextOrNone(choice.delta.content) &&
       isTextOrNone(choice.delta.reasoning_content) &&
       isTextOrNone(choice.delta.reasoning) &&

@@ -61,8 +61,18 @@ export function parseAnswer<Answer extends { error?: unknown }>(
   return answer.data;
 }
 
-/** OpenRouter and other gateways report a provider's failure in the choice, next to a finish_reason. @throws RetryableError */
-export function checkChoice({ error }: { error?: unknown }): void {
+interface WithError {
+  error?: unknown;
+}
+
+/**
+ * OpenRouter and other gateways report a provider's failure in the choice or its message, next to a finish_reason.
+ * @throws RetryableError
+ */
+export function checkChoice(
+  choice: WithError & { message?: WithError | null | undefined; delta?: WithError | null | undefined },
+): void {
+  const error = choice.error || choice.message?.error || choice.delta?.error;
   if (error) throw new RetryableError(`the server reports: ${JSON.stringify(error).slice(0, 500)}`);
 }
 
