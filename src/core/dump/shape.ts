@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ReadContext, Session } from '../formats/format.ts';
-import { notRollout } from '../formats/not-rollouts.ts';
+import { isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
 import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
@@ -80,6 +80,8 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
         ? { kind: 'split', isStepless }
         : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true, isStepless };
     }
+    // A step that is elsewhere is a row, or nobody would know of it.
+    if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true };
     const says = notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }

@@ -100,6 +100,9 @@ const KNOWN: readonly OtherFile[] = [
   },
 ];
 
+/** It stands for a file of another machine that is not here yet. */
+export const isPlaceholder = (record: JsonObject): boolean => typeof record[PENDING] === 'string';
+
 /** The kind of a record that is not a rollout, and its writer; null if unknown. */
 export const notRollout = (record: JsonObject): string | null =>
   typeof record[PENDING] === 'string' ? record[PENDING] : (KNOWN.find(({ is }) => is(record))?.says ?? null);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { Dump } from '../../../src/core/dump/dump.ts';
 import { originOf } from '../../../src/core/dump/origins.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Asked, type Fault, type ObjectServer, objectOf, SECRET } from '../../support/object-server.ts';
@@ -227,6 +228,18 @@ describe('what is looked at', () => {
     expect(contentOf(root)['train/7.jsonl']).toBe(files['train/7.jsonl']);
     expect(gets(server)).toHaveLength(3);
     expect(mirror.status).toMatch(/, \d+(\.\d)? MB read$/);
+  });
+
+  test('a file that is not here is a row of the dump, which says so', async () => {
+    const folder = directoryWith({
+      '1.jsonl': '{"rollout_viewer_pending": "not here yet: 10 MB at s3://b"}\n',
+      '2.jsonl': verlLine(),
+    });
+    const dump = Dump.open([folder]);
+    await dump.start();
+    expect(dump.files.map(({ count }) => count)).toEqual([1, 1]);
+    expect(dump.files[0]?.read(0).error).toContain('not here yet: 10 MB at s3://b');
+    dump.close();
   });
 
   test('a copy of an older version is no copy', async () => {
