@@ -29,8 +29,11 @@ export function classicScripts(root, dist, metafiles, banner, named) {
     ),
   );
   const files = new Map([...outputs].map(([file, output]) => [file, partsOf(dist, file, output, banner)]));
-  // Scripts cannot wait for a module, nor import one that does.
-  const modules = new Set([...files].filter(([, parts]) => !isScript(parts)).map(([file]) => file));
+  // Scripts cannot wait for a module, nor import one that does; and what a script returns is final, while a module that CommonJS requires
+  // sets what it exports later.
+  const modules = new Set(
+    [...files].filter(([, parts]) => !isScript(parts) || parts.body.includes('__esm(')).map(([file]) => file),
+  );
   for (let size = -1; size !== modules.size; ) {
     size = modules.size;
     for (const [file, { imports }] of files) if (imports.some(({ from }) => modules.has(from))) modules.add(file);
