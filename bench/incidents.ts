@@ -3,6 +3,7 @@ import { type Incident, incidentsOf } from '../src/analysis/incidents/incidents.
 import { saidBy } from '../src/analysis/movement/said.ts';
 import { whatMoved } from '../src/analysis/movement/what-moved.ts';
 import { Dump } from '../src/core/dump/dump.ts';
+import { drawnAgentRun } from '../test/support/drawn-agent-run.ts';
 import { drawnRun, drawnTroubles } from '../test/support/drawn-run.ts';
 import { writeDump } from '../test/support/dump.ts';
 
@@ -11,21 +12,22 @@ const argument = (name: string): number | null => {
   return found === undefined ? null : Number(found.slice(name.length + 3));
 };
 
-/** A sentence has the right step if it is at most this far off. */
+/** A sentence has the right step if it is at most so many written steps off. */
 const NEAR = 2;
 /** Rows of the page that a reader looks at first. */
 const FIRST = 5;
 
-/** Draws new runs each time (`--seed=` repeats them) and counts the troubles whose sentence has the right cause and step, and sentences about clean runs. */
+/** Draws new runs each time (`--seed=` repeats them; `--agents`: of other worlds) and counts the troubles whose sentence has the right cause and step, and sentences about clean runs. */
 export async function run(): Promise<void> {
   const seed = argument('seed') ?? Math.floor(Math.random() * 1e6);
   const runs = argument('runs') ?? 16;
+  const isAgent = process.argv.includes('--agents');
   let seconds = 0;
   const tally = { troubles: 0, named: 0, dated: 0, clean: 0, silent: 0, more: 0 };
   for (let i = 0; i < runs; i++) {
     const own = seed + i;
     const start = performance.now();
-    const { files, troubles, shape } = drawnRun(own, drawnTroubles(own, i % 4));
+    const { files, troubles, spacing, shape } = isAgent ? drawnAgentRun(own, i % 4) : drawnRun(own, drawnTroubles(own, i % 4));
     const found = await incidentsIn(files);
     seconds += (performance.now() - start) / 1000;
     const first = found.slice(0, FIRST);
@@ -33,7 +35,7 @@ export async function run(): Promise<void> {
     let known = 0;
     for (const { trouble, step, sign, how } of troubles) {
       const named = first.filter(({ sentence }) => sign.test(sentence));
-      const isDated = named.some((one) => Math.abs(one.step - step) <= NEAR);
+      const isDated = named.some((one) => Math.abs(one.step - step) <= NEAR * spacing);
       tally.troubles++;
       tally.named += Number(named.length > 0);
       tally.dated += Number(isDated);

@@ -18,8 +18,8 @@ export const TROUBLES = [
 ] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
-export interface DrawnTrouble {
-  trouble: Trouble;
+interface DrawnTrouble {
+  trouble: string;
   /** The step in which it begins. */
   step: number;
   /** Fits the sentence of an incident that names it. */
@@ -31,6 +31,8 @@ export interface DrawnTrouble {
 export interface DrawnRun {
   files: DumpFiles;
   troubles: DrawnTrouble[];
+  /** From one step that was written to the next. */
+  spacing: number;
   /** Its size and shape. */
   shape: string;
 }
@@ -343,6 +345,7 @@ export function drawnRun(seed: number, wanted: readonly Trouble[]): DrawnRun {
   return {
     files,
     troubles,
+    spacing: 1,
     shape: `${steps} steps from ${from} × ${prompts} prompts × ${n}, scores ${low} to ${high}${isContinuous ? ' continuous' : ''}, tools ${tools.join(' ')}`,
   };
 }

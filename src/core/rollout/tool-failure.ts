@@ -43,6 +43,8 @@ const notedOutcome = (text: string, outcome: RecordedOutcome | undefined): Recor
 
 /** Exact patterns come before a named cause, and that before a message without one. */
 function failureIn(text: string, tool: string | null): ToolFailure | null {
+  const trace = NODE_TRACE.exec(text)?.[0].length ?? 0;
+  if (trace > 0) return movedBy(trace, failureIn(text.slice(trace), tool));
   const exact = matching(EXACT_PATTERNS, text, tool) ?? raised(text);
   if (exact !== null) return exact;
   const named = causeOf(text);
@@ -52,6 +54,9 @@ function failureIn(text: string, tool: string | null): ToolFailure | null {
   }
   return matching(VAGUE_PATTERNS, text, tool) ?? matching(ERROR_PATTERNS, innerText(text), tool);
 }
+
+const movedBy = (offset: number, failure: ToolFailure | null): ToolFailure | null =>
+  failure && { ...failure, start: failure.start + offset, end: failure.end + offset };
 
 function matching(patterns: readonly ErrorPattern[], text: string, tool: string | null): ToolFailure | null {
   for (const { tool: only, pattern, holds, kind, fault, says } of patterns) {
@@ -76,7 +81,9 @@ function innerText(text: string): string {
 
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The line with which Python names the exception, alone or after a traceback. */
-const RAISED = /^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
+const RAISED = /^(?:Caused by: |Uncaught |Unhandled exception\. )?(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
+/** A class that a module keeps among its errors, whatever its name. */
+const AMONG_ERRORS = /^(?:[a-z_]\w*\.)*(?:exceptions?|errors?|_errors|exc)\.(?:\w+\.)*([A-Z]\w+)(?::|$)/;
 
 /** Exceptions whose name says more than that the program raised. */
 const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
@@ -87,6 +94,7 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
   [/^MemoryError$/, 'out_of_memory', null, 'it needed more memory than it was allowed'],
   [/^(?:Timeout\w*|\w*TimeoutError)$/, 'timeout', null, 'it took longer than it was allowed'],
   [/^(?:Connection\w*Error|\w*ConnectError)$/, 'unavailable', 'world', 'the server could not be reached'],
+  [/^(?:KeyboardInterrupt|SystemExit|CalledProcessError)$/, 'exception', null, 'the code was stopped'],
   // The model may have named a wrong file, or the machine may lack it.
   [
     /^(?:OS|IO|BlockingIO|BrokenPipe|ChildProcess|File(?:NotFound|Exists)|(?:Not|Is)ADirectory|Permission|ProcessLookup)Error$/,
@@ -96,6 +104,17 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
   ],
 ];
 
+/**
+ * Exceptions of a language and its library for computing: the code that was run is at fault. Those of other packages may
+ * be about their settings, or about a server.
+ */
+const OF_CODE =
+  /^(?:(?:java\.(?:lang|util)|System|builtins|numpy|np|pandas|scipy|sympy|sqlite3|json|re|ast|decimal|fractions|statistics|struct|binascii|collections|itertools|csv|datetime|zoneinfo|yaml|networkx|sklearn|torch|duckdb|__main__)\.|(?:Arithmetic|Assertion|Attribute|Buffer|EOF|FloatingPoint|Index|Key|Lookup|Name|NotImplemented|Overflow|Recursion|Reference|Runtime|Stop\w*|Type|UnboundLocal|Unicode\w*|Value|ZeroDivision|Range|Eval|URI|Internal|NoMethod|Argument|LinAlg|Sympify|JSONDecode|Operational|Programming|Integrity)(?:Error|Iteration)\b|(?:NullPointer|IndexOutOf\w*|ArrayIndex\w*|NumberFormat|ClassCast|Arithmetic|IllegalArgument|IllegalState|NoSuchElement|InputMismatch|StackOverflow\w*)(?:Exception|Error)\b)/;
+
+/** A script that Node could not run to its end: the place, the line, a mark below it, and the exception. */
+const NODE_TRACE =
+  /^\s*(?:node:[\w/.-]+|\[eval\]|<anonymous_script>|(?:file:\/\/)?\S*\.[cm]?[jt]sx?):\d+\n[^\n]*\n\s*\^+[^\n]*\n\s*(?=\w*(?:Error|Exception)\b)/;
+
 function raised(text: string): ToolFailure | null {
   const traceback = lineStart(text, TRACEBACK);
   const cell = traceback === -1 ? notebookException(text) : null;
@@ -103,19 +122,23 @@ function raised(text: string): ToolFailure | null {
     traceback !== -1
       ? exceptionLine(text, traceback)
       : (cell ?? (/^\s*File "/.test(text) ? exceptionLine(text, 0) : lineFrom(text, text.search(/\S|$/))));
-  const name = RAISED.exec(text.slice(line.start, line.end))?.[1] ?? cell?.name;
+  const said = text.slice(line.start, line.end);
+  const name = RAISED.exec(said)?.[1] ?? AMONG_ERRORS.exec(said)?.[1] ?? cell?.name;
   const isTraceback = traceback !== -1 || cell !== null;
   if (!isTraceback && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
   const exception = name === undefined ? {} : { exception: name };
   if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
-  const cause = worldsCause(text.slice(line.start, line.end));
+  const cause = worldsCause(said);
   if (cause === null && name === 'HTTPError')
     return { kind: 'http', fault: null, says: 'a request was refused', exception: name, ...line };
   if (cause !== null) return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
   const says = isTraceback ? 'a Python traceback' : 'the code raised an exception';
   // A truncated traceback does not show the exception.
-  return { kind: 'exception', fault: name === undefined ? null : 'model', says, ...exception, ...line };
+  const raisedBy = said.replace(/^(?:Caused by: |Uncaught |Unhandled exception\. )/, '');
+  // An exception without a module, below frames, is of the code itself.
+  const isCertain = name !== undefined && (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
+  return { kind: 'exception', fault: isCertain ? 'model' : null, says, ...exception, ...line };
 }
 
 const COLOUR = String.raw`(?:\x1b\[[\d;]*m)*`;

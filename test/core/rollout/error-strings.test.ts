@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ErrorKind, Fault } from '../../../src/core/rollout/error-kind.ts';
 import { failureOf } from '../../../src/core/rollout/tool-failure.ts';
@@ -325,5 +326,45 @@ describe('ordinary error strings', () => {
 
   test('none has a wrong fault', () => {
     expect(judged.filter(({ hasWrongFault }) => hasWrongFault)).toEqual([]);
+  });
+});
+
+interface Written {
+  text: string;
+  /** Empty: an ordinary text. */
+  kinds: string[];
+  faults: string[];
+}
+
+/** Servers, databases, shells, compilers, cloud clients, browsers and runtimes; each with the kinds and faults that are right. */
+const WRITTEN: readonly Written[] = readFileSync(new URL('error-strings.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+
+describe('error strings of many programs', () => {
+  const judged = WRITTEN.map(({ text, kinds, faults }) => {
+    const found = failureOf(text, null);
+    return {
+      text: wordOf(text),
+      found: found === null ? null : `${found.kind}, ${found.fault}`,
+      isError: kinds.length > 0,
+      isRight: kinds.length === 0 ? found === null : kinds.includes(found?.kind ?? ''),
+      hasWrongFault: found?.fault != null && !faults.includes(found.fault),
+    };
+  });
+
+  test('at least 95 of 100 have the right kind', () => {
+    const errors = judged.filter(({ isError }) => isError);
+    const wrong = errors.filter(({ isRight }) => !isRight);
+    expect(wrong.length / errors.length, JSON.stringify(wrong, null, 1)).toBeLessThanOrEqual(0.05);
+  });
+
+  test('none has a wrong fault', () => {
+    expect(judged.filter(({ hasWrongFault }) => hasWrongFault)).toEqual([]);
+  });
+
+  test('ordinary texts are none', () => {
+    expect(judged.filter(({ isError, isRight }) => !isError && !isRight)).toHaveLength(1);
   });
 });

@@ -28,9 +28,9 @@ describe('a tool result that is an error', () => {
     ['Traceback (most recent call last):\n  File "a.py", line 1, in <mod', 'exception', null],
     ["PermissionError: [Errno 13] Permission denied: '/root/x'", 'exception', null],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'", 'exception', null],
-    ['bash: line 1: pyhton: command not found\n', 'exception', 'model'],
-    ['/bin/sh: jq: not found', 'exception', 'model'],
-    ['zsh-5.9: ls1: command not found', 'exception', 'model'],
+    ['bash: line 1: pyhton: command not found\n', 'exception', null],
+    ['/bin/sh: jq: not found', 'exception', null],
+    ['zsh-5.9: ls1: command not found', 'exception', null],
   ])('%s', (text, kind, fault) => {
     expect(failureOf(text, null)).toMatchObject({ kind, fault });
   });
