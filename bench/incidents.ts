@@ -27,7 +27,9 @@ export async function run(): Promise<void> {
   for (let i = 0; i < runs; i++) {
     const own = seed + i;
     const start = performance.now();
-    const { files, troubles, spacing, shape } = isAgent ? drawnAgentRun(own, i % 4) : drawnRun(own, drawnTroubles(own, i % 4));
+    const { files, troubles, spacing, shape } = isAgent
+      ? drawnAgentRun(own, i % 4)
+      : drawnRun(own, drawnTroubles(own, i % 4));
     const found = await incidentsIn(files);
     seconds += (performance.now() - start) / 1000;
     const first = found.slice(0, FIRST);

@@ -177,8 +177,14 @@ const BREAKS: readonly string[] = [
 const EMPTIES: readonly string[] = ['', '{}', '[]', 'None', '(0 rows)', 'no matches'];
 
 const TONGUES: readonly (readonly [name: string, words: string])[] = [
-  ['German', 'wir müssen also die Werte noch nicht ändern sondern auch mit der Summe und für das Ergebnis weil sie dann'],
-  ['Spanish', 'ahora tenemos que sumar los valores para obtener una respuesta porque las filas son como esta muy entonces'],
+  [
+    'German',
+    'wir müssen also die Werte noch nicht ändern sondern auch mit der Summe und für das Ergebnis weil sie dann',
+  ],
+  [
+    'Spanish',
+    'ahora tenemos que sumar los valores para obtener una respuesta porque las filas son como esta muy entonces',
+  ],
   ['Chinese', '我们 需要 检查 这个 表格 然后 计算 每一 行 的 总和 最后 给出 答案 因为 数据 不同'],
   ['Russian', 'нам нужно проверить таблицу затем сложить значения потому что строки разные и ответ другой'],
   ['French', 'nous devons donc vérifier les valeurs dans une table avec des lignes qui sont plus grandes pour que'],
@@ -234,7 +240,8 @@ export function drawnAgentRun(seed: number, count: number): DrawnRun {
   const courses = new Map<AgentTrouble, Course>();
   const troubles: DrawnRun['troubles'] = [];
   for (const trouble of chosen) {
-    const ramp: Ramp = trouble === 'slow tool' || trouble === 'dead groups' ? 'jump' : pick(['jump', 'jump', 'line', 'curve']);
+    const ramp: Ramp =
+      trouble === 'slow tool' || trouble === 'dead groups' ? 'jump' : pick(['jump', 'jump', 'line', 'curve']);
     const over = ramp === 'jump' ? 1 : whole(6, Math.floor(steps / 3));
     const from = whole(Math.floor(steps * 0.15), Math.floor(steps * (ramp === 'jump' ? 0.85 : 0.6)));
     const course = { from, over, ramp, share: between(trouble.endsWith('tool') ? 0.5 : 0.22, 0.9) };
@@ -273,7 +280,8 @@ export function drawnAgentRun(seed: number, count: number): DrawnRun {
   function howOf(trouble: AgentTrouble): string {
     if (trouble === 'phrase hack') return hack[0];
     if (trouble === 'format trick') return trick[0];
-    if (trouble.endsWith('n tool') || trouble === 'empty tool') return `${sick}: ${JSON.stringify(said)} harm ${harm.toFixed(2)}`;
+    if (trouble.endsWith('n tool') || trouble === 'empty tool')
+      return `${sick}: ${JSON.stringify(said)} harm ${harm.toFixed(2)}`;
     return trouble === 'language drift' ? tongue[0] : '';
   }
 
@@ -311,7 +319,7 @@ export function drawnAgentRun(seed: number, count: number): DrawnRun {
       for (let member = 0; member < n; member++) {
         let isRight = isDead ? alike : chance(skill);
         let isPaid = false;
-        const parts = [thoughts(whole(1, 3) + Math.floor(growth * part))];
+        const parts = [thoughts(whole(1, 3) + Math.floor(growth * part + between(0, 1)))];
         if (has('language drift')) parts.push(foreign());
         const times = world.tools.length === 0 ? 0 : whole(0, 3);
         for (let time = 0; time < times; time++) {
@@ -379,7 +387,10 @@ export function drawnAgentRun(seed: number, count: number): DrawnRun {
         });
       }
     }
-    files[`${stepOf(i)}.jsonl`] = records.map((record) => ({ record, key: between(0, 1) })).sort((a, b) => a.key - b.key).map(({ record }) => record);
+    files[`${stepOf(i)}.jsonl`] = records
+      .map((record) => ({ record, key: between(0, 1) }))
+      .sort((a, b) => a.key - b.key)
+      .map(({ record }) => record);
   }
   return {
     files,

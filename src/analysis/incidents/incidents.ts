@@ -57,10 +57,17 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
 /** A length that changes by a smaller share is worth a row of the statistics only. */
 const SLIGHT = 0.15;
 
-const isSlight = (lead: Movement): boolean =>
-  familyOf(lead) === 'length' &&
-  lead.change !== null &&
-  Math.abs(lead.change.after - lead.change.before) < SLIGHT * Math.abs(lead.change.before);
+/** Less repetition than this is no trouble. */
+const SOME_REPETITION = 0.05;
+
+function isSlight(lead: Movement): boolean {
+  if (lead.change === null) return false;
+  const { before, after } = lead.change;
+  if (lead.name === 'repetition') return after < SOME_REPETITION;
+  // That answers are copied less is no trouble.
+  if (lead.name === 'copies') return after < before;
+  return familyOf(lead) === 'length' && Math.abs(after - before) < SLIGHT * Math.abs(before);
+}
 
 /** Whether a change is part of an incident, or its consequence. */
 function belongs(first: Movement, movement: Movement, context: Context): boolean {
@@ -68,7 +75,9 @@ function belongs(first: Movement, movement: Movement, context: Context): boolean
   const place = sinceOf(movement, context);
   const [from, to] = [sinceOf(first, context) - context.near, untilOf(first, context) + context.near];
   if (place < from) return false;
-  if (cause === effect && place <= to) return true;
+  // Two phrases of a model may be two hacks.
+  const isPhrase = movement.said?.by === 'model' && first.said?.by === 'model';
+  if (cause === effect && place <= to && !isPhrase) return true;
   if (cause !== effect && (!mayCause(cause, effect) || place > to)) return false;
   return explains(first, movement, context);
 }
@@ -140,7 +149,7 @@ interface Marks {
 /** The rollouts that show a change: those with the finding, the word or the phrase, or a number nearer to the later one. */
 function marksOf({ name, said, change }: Movement, facts: IncidentFacts): Marks | null {
   if (said !== undefined) {
-    const [rows, looked] = [new Set(said.rows), new Set(said.looked)];
+    const [rows, looked] = [new Set([...said.rows, ...said.earlier]), new Set(said.looked)];
     return { has: (row) => rows.has(row), among: (row) => looked.has(row) };
   }
   const values = rowValues(facts, name);

@@ -4,7 +4,7 @@ import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
 import type { Rest } from '../rest.ts';
 import { type ChangePoint, changePoint, levelChange } from './change-point.ts';
-import { onsetOf } from './onset.ts';
+import { onsetOf, seenFirst } from './onset.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
 import { rowsOfTraining, timelineOf } from './timeline.ts';
 
@@ -38,13 +38,15 @@ export interface Movement {
   alike: readonly string[];
   /** Example rows from before and after the change. */
   examples: { before: readonly number[]; after: readonly number[] };
-  /** For a phrase: the rollouts that have it from the change on, among those whose text was examined. */
+  /** For a phrase: the rollouts that have it from the change on, and before, among those whose text was examined. */
   said?: {
     by: 'model' | 'tools';
     phrase: string;
     /** The share of them that scored above the mean of their group; NaN if none can be compared. */
     lift: number;
     rows: readonly number[];
+    /** Those that had it before. */
+    earlier: readonly number[];
     looked: readonly number[];
   };
 }
@@ -193,7 +195,7 @@ const EXAMPLES = 3;
  */
 export async function movements(facts: MovementFacts, rest: Rest = () => undefined): Promise<Movement[]> {
   const find = (): Promise<Movement[]> => foundIn(facts, rest);
-  return facts.remember?.('movements', find) ?? find();
+  return facts.remember?.('movements and onsets', find) ?? find();
 }
 
 async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
@@ -231,7 +233,10 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
       at === null || (isJump ? !isShareName(name) || name === NO_SIGNAL : grown === null)
         ? null
         : onsetOf(ofTold(means), weights, isShareName(name), grown?.at ?? at);
-    const [since, until] = course === null ? [at, at] : [course.since, course.until];
+    const fitted = course ?? (at === null ? null : { since: at, until: at });
+    const seen =
+      fitted === null || !isShareName(name) || name === NO_SIGNAL ? fitted : seenFirst(ofTold(means), weights, fitted);
+    const [since, until] = seen === null ? [null, null] : [seen.since, seen.until];
     const place = since === null ? -1 : (told[since] ?? -1);
     const level = until === null ? -1 : (told[until] ?? -1);
     const before = meanOver(values, own, (row) => timeline[row]! < place);

@@ -54,6 +54,49 @@ export function onsetOf(
   return chosen && { since: first + chosen.since, until: first + chosen.until };
 }
 
+/** Places before an onset that are searched for the first rollouts of the change. */
+const REACH = 10;
+/** Chance must explain the first rollouts worse than this: where none had it before, and where some did. */
+const FIRST = 0.01;
+const EARLIER = 0.001;
+
+/**
+ * The onset of a share by its first rollouts: a growth that starts slowly is fitted late, and a line may begin before
+ * the first rollout has it.
+ */
+export function seenFirst(shares: ArrayLike<number>, counts: ArrayLike<number>, { since, until }: Onset): Onset {
+  const has = (at: number): number => Math.round((shares[at] ?? 0) * (counts[at] ?? 0));
+  let [having, all] = [0, 0];
+  for (let at = 0; at < since; at++) {
+    having += has(at);
+    all += counts[at] ?? 0;
+  }
+  let first = since;
+  const share = having / Math.max(1, all);
+  while (first < until && has(first) <= share * (counts[first] ?? 0)) first++;
+  if (first > since) return { since: first, until };
+  let [found, of] = [0, 0];
+  for (let at = since - 1; at > 0 && at >= since - REACH; at--) {
+    found += has(at);
+    of += counts[at] ?? 0;
+    having -= has(at);
+    all -= counts[at] ?? 0;
+    const expected = ((having + 0.5) / (all + 1)) * of;
+    if (has(at) > 0 && poissonTail(found, expected) < (having === 0 ? FIRST : EARLIER)) first = at;
+  }
+  return { since: first, until };
+}
+
+/** The chance of at least so many where so many are expected. */
+function poissonTail(count: number, expected: number): number {
+  let [term, below] = [Math.exp(-expected), 0];
+  for (let i = 0; i < count; i++) {
+    below += term;
+    term *= expected / (i + 1);
+  }
+  return Math.max(0, 1 - below);
+}
+
 /** How far the change has come at a place, from 0 to 1. */
 const growthIn = (place: number, since: number, until: number): number =>
   place < since ? 0 : Math.min(1, (place - since + 1) / (until - since + 1));

@@ -1,6 +1,6 @@
 import type { Rest } from '../rest.ts';
 import { foreignLanguage } from './language.ts';
-import { onsetOf } from './onset.ts';
+import { onsetOf, seenFirst } from './onset.ts';
 
 /** The text of a rollout by who wrote it. */
 export interface SaidText {
@@ -40,7 +40,9 @@ export interface PhraseMovement {
   until: number;
   /** The logarithm of its p value, corrected for the phrases and places tested. */
   logP: number;
+  /** The rollouts that have it from its beginning on, and those that had it before. */
   rows: readonly number[];
+  earlier: readonly number[];
 }
 
 const MIN_ROWS = 4;
@@ -153,6 +155,7 @@ export async function newPhrases(
       until: best.at,
       logP: Math.min(0, best.logP + correction),
       rows: [],
+      earlier: [],
       holders: new Set(own),
     });
   }
@@ -194,7 +197,8 @@ function withRows(
   const [counts, shares] = [new Float64Array(places), new Float64Array(places)];
   for (const { at } of rows) counts[at]!++;
   for (const { at } of all) shares[at]! += 1 / counts[at]!;
-  const onset = onsetOf(shares, counts, true, movement.at);
+  const fitted = onsetOf(shares, counts, true, movement.at);
+  const onset = fitted && seenFirst(shares, counts, fitted);
   const since = onset?.since ?? movement.at;
   const having = all.filter(({ at }) => at >= since);
   const after = counts.subarray(since).reduce((sum, one) => sum + one, 0);
@@ -209,6 +213,7 @@ function withRows(
     since,
     until: onset?.until ?? since,
     lift: compared.length === 0 ? Number.NaN : compared.filter(Boolean).length / compared.length,
+    earlier: all.filter(({ at }) => at < since).map(({ row }) => row),
     rows: having.sort((a, b) => (b.score || 0) - (a.score || 0) || a.row - b.row).map(({ row }) => row),
   };
 }
@@ -286,10 +291,21 @@ const MOST_COMPARED = 400;
 /** Merges phrases that another one explains into one movement, named by the clearest and longest. */
 function apartMovements(movements: readonly Candidate[], rows: readonly TextRow[]): PhraseMovement[] {
   const kept: Candidate[] = [];
-  for (const movement of movements.slice(0, MOST_COMPARED))
-    if (!kept.some((one) => explains(one, movement, rows))) kept.push(movement);
+  for (const movement of movements.slice(0, MOST_COMPARED)) {
+    const place = kept.findIndex((one) => explains(one, movement, rows));
+    const known = kept[place];
+    if (known === undefined) kept.push(movement);
+    // "to", in most of new sentences, is clearer than each of them, and tells nothing.
+    else if (!isTelling(known.phrase) && isTelling(movement.phrase) && isAsNew(movement, known)) kept[place] = movement;
+  }
   return kept.map(({ holders: _, ...movement }) => movement);
 }
+
+const isAsNew = (one: Candidate, other: Candidate): boolean =>
+  one.by === other.by && beganTogether(one, other) && one.before <= other.before + 0.02;
+
+/** A phrase with a word of some length, not only `it` or `on a`. */
+const isTelling = (phrase: string): boolean => /[\p{L}_]{4}|[^\p{Script=Latin}\d\s_.]/u.test(phrase);
 
 /** Most of its rollouts also have the other phrase. */
 const MOSTLY = 0.6;

@@ -36,7 +36,7 @@ export function saidChanges(
   rest: Rest,
 ): Promise<SaidChanges> {
   const look = (): Promise<SaidChanges> => lookedFor(facts, textOf, rest);
-  const known = kept.get(facts) ?? facts.remember?.('said', look) ?? look();
+  const known = kept.get(facts) ?? facts.remember?.('phrases said', look) ?? look();
   kept.set(facts, known);
   return known;
 }

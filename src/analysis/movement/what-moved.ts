@@ -16,8 +16,13 @@ export async function whatMoved(
 ): Promise<Movement[]> {
   const numbers = await movements(facts, rest);
   const said = await saidChanges(facts, textOf, rest);
-  const phrases = said.rewarded.map((phrase) => movementOf(phrase, said)).filter(({ p }) => p < CLEAR);
-  const of = (speaker: PhraseMovement['by']) => phrases.filter(({ said: own }) => own?.by === speaker).slice(0, MOST);
+  // What a model says counts where it is rewarded; a tool that broke has few rewarded rollouts.
+  const of = (speaker: PhraseMovement['by']) =>
+    (speaker === 'model' ? said.rewarded : said.any)
+      .filter(({ by }) => by === speaker)
+      .map((phrase) => movementOf(phrase, said))
+      .filter(({ p }) => p < CLEAR)
+      .slice(0, MOST);
   return [...of('model'), ...of('tools'), ...numbers].sort(
     (a, b) => Number(b.isAlarm) - Number(a.isAlarm) || a.p - b.p,
   );
@@ -30,7 +35,7 @@ export function phraseName({ phrase, by }: Pick<PhraseMovement, 'phrase' | 'by'>
 }
 
 function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Movement {
-  const { before, after, by, lift, logP, rows, since, until } = phrase;
+  const { before, after, by, lift, logP, rows, earlier: had, since, until } = phrase;
   const p = Math.exp(logP);
   const earlier = looked.filter((text) => text.at < since).sort((a, b) => (b.score || 0) - (a.score || 0));
   return {
@@ -47,6 +52,6 @@ function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Mov
     isAlarm: p < CLEAR,
     alike: [],
     examples: { before: earlier.slice(0, EXAMPLES).map(({ row }) => row), after: rows.slice(0, EXAMPLES) },
-    said: { by, phrase: phrase.phrase, lift, rows, looked: looked.map(({ row }) => row) },
+    said: { by, phrase: phrase.phrase, lift, rows, earlier: had, looked: looked.map(({ row }) => row) },
   };
 }

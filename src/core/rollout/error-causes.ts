@@ -56,7 +56,8 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     says: 'the program crashed',
   },
   {
-    pattern: /\bCUDA error\b|\bcu(?:BLAS|DNN)\w* (?:error|status)|database (?:table )?is locked|deadlock (?:detected|found)/i,
+    pattern:
+      /\bCUDA error\b|\bcu(?:BLAS|DNN)\w* (?:error|status)|database (?:table )?is locked|deadlock (?:detected|found)/i,
     kind: 'exception',
     fault: null,
     says: 'the code raised an exception',
@@ -91,8 +92,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     exact: true,
   },
   {
-    pattern:
-      /^your proposed edit has introduced|^awk: (?:cmd\. line|line \d+)|\bsyntax error at \S+ line \d+/i,
+    pattern: /^your proposed edit has introduced|^awk: (?:cmd\. line|line \d+)|\bsyntax error at \S+ line \d+/i,
     kind: 'syntax',
     fault: 'model',
     says: 'the code does not parse',

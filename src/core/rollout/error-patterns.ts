@@ -110,7 +110,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     holds: ' not found',
   },
   any(
-    /^\s*\{\s*"is_?error"\s*:\s*true\b|^\s*\{\s*"(?:ok|success|succeeded)"\s*:\s*false\b|^\s*\{\s*"(?:statusCode|status_code|status|code)"\s*:\s*[45]\d\d\s*,|^\s*\{\s*"(?:code|error_code|error_type)"\s*:\s*"\w{0,40}(?:error|exception|denied|not_found)\w{0,20}"|^\s*\{\s*["'](?:error|error_message|errors)["']\s*:(?!\s*(?:null|none|false|["']\s*(?:none|null)?\s*["']|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure))"/i,
+    /^\s*\{\s*"is_?error"\s*:\s*true\b|^\s*\{\s*"(?:ok|success|succeeded)"\s*:\s*false\s*,\s*"error"|^\s*\{\s*"(?:statusCode|status_code|status|code)"\s*:\s*[45]\d\d\s*,|^\s*\{\s*"(?:code|error_code|error_type)"\s*:\s*"\w{0,40}(?:error|exception|denied|not_found)\w{0,20}"|^\s*\{\s*["'](?:error|error_message|errors)["']\s*:(?!\s*(?:null|none|false|["']\s*(?:none|null)?\s*["']|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure))"/i,
     'rejected',
     null,
     'the tool answered with an error',

@@ -81,7 +81,8 @@ function innerText(text: string): string {
 
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The line with which Python names the exception, alone or after a traceback. */
-const RAISED = /^(?:Caused by: |Uncaught |Unhandled exception\. )?(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
+const RAISED =
+  /^(?:Caused by: |Uncaught |Unhandled exception\. )?(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
 /** A class that a module keeps among its errors, whatever its name. */
 const AMONG_ERRORS = /^(?:[a-z_]\w*\.)*(?:exceptions?|errors?|_errors|exc)\.(?:\w+\.)*([A-Z]\w+)(?::|$)/;
 
