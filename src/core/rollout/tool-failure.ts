@@ -138,7 +138,8 @@ function raised(text: string): ToolFailure | null {
   // A truncated traceback does not show the exception.
   const raisedBy = said.replace(/^(?:Caused by: |Uncaught |Unhandled exception\. )/, '');
   // An exception without a module, below frames, is of the code itself.
-  const isCertain = name !== undefined && (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
+  const isCertain =
+    name !== undefined && (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
   return { kind: 'exception', fault: isCertain ? 'model' : null, says, ...exception, ...line };
 }
 
