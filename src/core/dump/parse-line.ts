@@ -1,7 +1,7 @@
 import { checkedAnew } from '../formats/anew.ts';
 import type { Format, ReadContext } from '../formats/format.ts';
 import { valueAt } from '../formats/key-map.ts';
-import { notRollout } from '../formats/not-rollouts.ts';
+import { isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
 import { recordedPolicy } from '../formats/recorded-policy.ts';
 import { withTurns } from '../formats/recorded-times.ts';
 import { formatOf, wrapList } from '../formats/registry.ts';
@@ -23,6 +23,8 @@ export interface ParsedLine {
   findings: Finding[];
   /** It is an object that no format knows. */
   isUnknown?: true;
+  /** It stands for a file of another machine that is not here yet. */
+  isAwaited?: true;
 }
 
 /**
@@ -31,7 +33,12 @@ export interface ParsedLine {
  */
 export function parseLine(text: string, context: ReadContext, part = 0): ParsedLine {
   const read = readJson(text, context, part);
-  if ('error' in read) return { ...bad(read.json, read.error), ...(read.isUnknown && { isUnknown: true }) };
+  if ('error' in read)
+    return {
+      ...bad(read.json, read.error),
+      ...(read.isUnknown && { isUnknown: true }),
+      ...(isJsonObject(read.json) && isPlaceholder(read.json) && { isAwaited: true }),
+    };
   try {
     const reading = withBeside(read.format, read.json, context);
     const whole = read.format.read(read.json, read.format.isUntrained ? { ...reading, validation: true } : reading);
@@ -171,7 +178,7 @@ export const UNREADABLE = 'rollout-viewer: unreadable';
 function whyUnknown(json: JsonObject): string {
   if (typeof json[UNREADABLE] === 'string') return json[UNREADABLE];
   const part = notRollout(json);
-  if (part !== null) return `no rollout: ${part}`;
+  if (part !== null) return isPlaceholder(json) ? part : `no rollout: ${part}`;
   for (const key of ['input', 'output']) {
     const value = json[key];
     if (value !== undefined && typeof value !== 'string') return `\`${key}\` is ${valueKind(value)}, not a string`;

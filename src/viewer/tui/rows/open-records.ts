@@ -98,6 +98,9 @@ export class OpenRecords {
     } else if (isLonger && (isLong || file.raw(record)?.startsWith(open.record.raw))) {
       // The line was incomplete, and the rest has arrived.
       this.#open = null;
+    } else if (open.record.isAwaited && open.generation !== file.generation) {
+      // What it stood for has arrived.
+      this.#open = null;
     } else if (open.generation !== file.generation || open.diskChange !== '') {
       // Replaced content may hold the same line: a resumed run rewrites most of a step unchanged.
       open.generation = file.generation;

@@ -6,7 +6,7 @@ import { unreadOf } from '../../../core/rollout/unread.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { withReplay } from '../../present/replay/with-replay.ts';
 import type { Block } from '../../present/transcript/block.ts';
-import { type Folds, pendingBlocks, transcriptSections } from '../../present/transcript/blocks.ts';
+import { type Folds, pendingBlocks, rawBlocks, transcriptSections } from '../../present/transcript/blocks.ts';
 import { detailBlocks } from '../../present/transcript/details-view.ts';
 import type { LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
@@ -51,6 +51,7 @@ function shownBlocks(
 ): Iterable<PartOrPause<Block>> {
   const { rollout, error } = record;
   if (record.isPending === true) return pendingBlocks(record.bytes);
+  if (record.isAwaited === true) return rawBlocks(error ?? '', '');
   if (rollout === null) return unknownBlocks(record.json, record.raw, error ?? 'not a rollout', folds);
   if (display.view === 'tokens') return tokenBlocks(rollout, tokenizer);
   if (display.view === 'mapping') return mappingBlocks(mappingOf(record));
