@@ -55,10 +55,12 @@ class LsFlags(TypedDict, total=False):
     journal: Optional[Value]
     limit: Optional[Value]
     map: Optional[Value]
+    nice: Optional[bool]
     no_cache: Optional[bool]
     notify: Optional[Union[str, Sequence[str]]]
     poll: Optional[Value]
     sort: Optional[Value]
+    threads: Optional[Value]
     tokenizer: Optional[Value]
     under_way: Optional[bool]
     validation: Optional[Union[str, Sequence[str]]]
@@ -74,8 +76,10 @@ class ShowFlags(TypedDict, total=False):
     limit: Optional[Value]
     map: Optional[Value]
     mapping: Optional[bool]
+    nice: Optional[bool]
     no_cache: Optional[bool]
     redact: Optional[bool]
+    threads: Optional[Value]
     tokenizer: Optional[Value]
     tokens: Optional[bool]
     validation: Optional[Union[str, Sequence[str]]]
@@ -98,6 +102,7 @@ class ReplayFlags(TypedDict, total=False):
     journal: Optional[Value]
     map: Optional[Value]
     network: Optional[bool]
+    nice: Optional[bool]
     no_cache: Optional[bool]
     python: Optional[Value]
     python_path: Optional[Union[str, Sequence[str]]]
@@ -110,6 +115,7 @@ class ReplayFlags(TypedDict, total=False):
     share: Optional[Value]
     shell: Optional[Value]
     stop_at_drift: Optional[bool]
+    threads: Optional[Value]
     time_limit: Optional[Value]
     timeout: Optional[Value]
     tool: Optional[Union[str, Sequence[str]]]
@@ -136,6 +142,7 @@ class RescoreFlags(TypedDict, total=False):
     map: Optional[Value]
     max_response_length: Optional[Value]
     network: Optional[bool]
+    nice: Optional[bool]
     no_cache: Optional[bool]
     overlong_buffer: Optional[Value]
     python: Optional[Value]
@@ -146,6 +153,7 @@ class RescoreFlags(TypedDict, total=False):
     sandbox: Optional[Value]
     share: Optional[Value]
     shell: Optional[Value]
+    threads: Optional[Value]
     time_limit: Optional[Value]
     timeout: Optional[Value]
     tool: Optional[Union[str, Sequence[str]]]
@@ -193,6 +201,7 @@ class ReportFlags(TypedDict, total=False):
     limit: Optional[Value]
     map: Optional[Value]
     n: Optional[Value]
+    nice: Optional[bool]
     no_cache: Optional[bool]
     no_signal: Optional[bool]
     no_step: Optional[bool]
@@ -203,6 +212,7 @@ class ReportFlags(TypedDict, total=False):
     role: Optional[Union[str, Sequence[str]]]
     seed: Optional[Value]
     set: Optional[Value]
+    threads: Optional[Value]
     tokenizer: Optional[Value]
     tool: Optional[Union[str, Sequence[str]]]
     turn: Optional[Value]
@@ -223,10 +233,12 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "nice",
         "no_cache",
         "notify",
         "poll",
         "sort",
+        "threads",
         "tokenizer",
         "under_way",
         "validation",
@@ -241,8 +253,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "limit",
         "map",
         "mapping",
+        "nice",
         "no_cache",
         "redact",
+        "threads",
         "tokenizer",
         "tokens",
         "validation",
@@ -256,8 +270,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "junit",
         "map",
+        "nice",
         "no_cache",
         "no_signal",
+        "threads",
         "tokenizer",
         "validation",
     ),
@@ -269,8 +285,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
         "set",
+        "threads",
         "validation",
     ),
     "errors": (
@@ -281,8 +299,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
         "no_step",
+        "threads",
         "validation",
     ),
     "files": (
@@ -294,8 +314,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
         "patch",
+        "threads",
         "tool",
         "turn",
         "validation",
@@ -312,8 +334,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "nice",
         "no_cache",
         "role",
+        "threads",
         "tokenizer",
         "validation",
     ),
@@ -327,8 +351,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "k",
         "map",
+        "nice",
         "no_cache",
         "pass_",
+        "threads",
         "validation",
     ),
     "incidents": (
@@ -339,7 +365,9 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
+        "threads",
         "validation",
     ),
     "labels": (
@@ -350,7 +378,9 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
+        "threads",
         "validation",
     ),
     "matrix": (
@@ -362,8 +392,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "nice",
         "no_cache",
         "pass_",
+        "threads",
         "validation",
     ),
     "movement": (
@@ -374,7 +406,9 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "nice",
         "no_cache",
+        "threads",
         "validation",
     ),
     "signal": (
@@ -385,7 +419,9 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "limit",
         "map",
+        "nice",
         "no_cache",
+        "threads",
         "validation",
     ),
     "sql": (
@@ -394,8 +430,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "format",
         "group_by",
         "map",
+        "nice",
         "no_cache",
         "python",
+        "threads",
         "validation",
     ),
     "stats": (
@@ -410,8 +448,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "histogram",
         "journal",
         "map",
+        "nice",
         "no_cache",
         "of",
+        "threads",
         "validation",
     ),
     "triage": (
@@ -423,8 +463,10 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "map",
         "n",
+        "nice",
         "no_cache",
         "seed",
+        "threads",
         "validation",
     ),
     "replay": (
@@ -444,6 +486,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "map",
         "network",
+        "nice",
         "no_cache",
         "python",
         "python_path",
@@ -456,6 +499,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "share",
         "shell",
         "stop_at_drift",
+        "threads",
         "time_limit",
         "timeout",
         "tool",
@@ -481,6 +525,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "map",
         "max_response_length",
         "network",
+        "nice",
         "no_cache",
         "overlong_buffer",
         "python",
@@ -491,6 +536,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "sandbox",
         "share",
         "shell",
+        "threads",
         "time_limit",
         "timeout",
         "tool",
