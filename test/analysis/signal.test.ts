@@ -89,6 +89,15 @@ describe('signal', () => {
       scores.map((score, i) => ({ rewards: [score], mask: [1], uid: `p_${i}_0` }));
     expect(words(group([1, 'NaN', 0]))).toEqual(['group_nan']);
     expect(words(group([1, 1]))).toEqual(['no_signal']);
+    const withAdvantages = (score: number, advantage: number) =>
+      group([score, score]).map((line) => ({ ...line, advantages: [advantage] }));
+    expect(told(group([1, 1]))[0]?.message).toContain('with a baseline of the group');
+    expect(told(withAdvantages(0, 0))[0]?.message).toContain(': the group teaches nothing');
+    // A critic, or a baseline of the batch.
+    expect(words(withAdvantages(0, -0.8))).toEqual([]);
+    expect(words(withAdvantages(1, 1.1))).toEqual([]);
+    // 0.7 less the mean of 0.7 in 32 bits, over 1e-6.
+    expect(words(withAdvantages(0.7, 0.0596))).toEqual(['no_signal']);
     const copy = { mask: [1, 1, 1, 1], response_ids: [5, 6, 7, 8], rollout_log_probs: [-0.1, -0.2, -0.3, -0.4] };
     expect(
       words([

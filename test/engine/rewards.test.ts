@@ -329,6 +329,13 @@ describe('a 0 of a service', () => {
     { status: 'infra_error' },
     { status: 'Judge timed out' },
     { ready: false },
+    { done: false },
+    { is_complete: false },
+    { scored: false },
+    { status: { code: 'ERROR' } },
+    { status: 'not_evaluated' },
+    { status: 'skipped' },
+    { code: -1, msg: 'model overloaded' },
   ])('is no verdict beside %j', (more) => {
     expect(troubleOf({ reward: 0, ...more })).not.toBeNull();
   });
@@ -342,6 +349,8 @@ describe('a 0 of a service', () => {
     { exec_info: { status: 'Failed', run_result: { status: 'Error' } } },
     { compile: { errors: ['line 2'] } },
     { status: 'runtime_error' },
+    { correct: false, passed: false, valid: false },
+    { code: 'print(1)', exit_code: -9 },
     { code: 0, status: 'ok', success: true, message: 'the answer is wrong' },
   ])('is one beside %j', (more) => {
     expect(troubleOf({ reward: 0, ...more })).toBeNull();

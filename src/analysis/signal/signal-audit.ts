@@ -264,15 +264,25 @@ function auditGroup(group: SignalGroup, fit: Fit<AuditedRow> | null, notice: Not
   const [total, ...more] = known;
   if (total === undefined || more.length === 0) return;
   if (more.every((one) => one === total)) {
-    if (known.length === judged.length)
-      notice(
-        'no_signal',
-        [head, ...others],
-        `all ${judged.length} rewards are ${brief(total)}: the group teaches nothing`,
-      );
+    if (known.length < judged.length || judged.some((row) => isTaught(row, total))) return;
+    const isSeen = judged.every(({ advantages }) => advantages !== null);
+    notice(
+      'no_signal',
+      [head, ...others],
+      `all ${judged.length} rewards are ${brief(total)}: ${isSeen ? 'the group teaches nothing' : 'with a baseline of the group it teaches nothing'}`,
+    );
     return;
   }
   auditBaseline(group, fit, notice);
+}
+
+/**
+ * Recorded advantages say that it was trained all the same, as with a critic or a baseline of the batch. Equal rewards of 32 bits
+ * leave up to some units in the last place of their mean, which GRPO divides by 1e-6.
+ */
+function isTaught({ advantages, mask }: AuditedRow, total: number): boolean {
+  const rounding = 1e-3 + Math.abs(total) / 4;
+  return advantages?.some((value, t) => mask?.[t] !== 0 && Math.abs(value ?? 0) > rounding) ?? false;
 }
 
 const isNaNRecorded = ({ rewards, score }: SignalRow<unknown>): boolean =>

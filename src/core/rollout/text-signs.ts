@@ -90,6 +90,9 @@ const ROLE_LINES = [
   '\n### Assistant:',
   '\nTool output:',
 ];
+/** A role's line as a template writes it. Alone it is a word of prose or code; before a line of the model's own role it is a turn. */
+const SPOKEN_FOR = /\n(user|tool|observation)[ \t]*\n/;
+const OWN_TURN = /\n(?:assistant|model)[ \t]*(?:\n|$)/;
 /** Alone it is a heading of prose. */
 const OBSERVED = /\n[ \t]*Action(?: Input)?:[^\n]*\n(?:[^\n]*\n){0,20}?Observation:/;
 
@@ -99,7 +102,10 @@ function ownRole(text: string): string | null {
     if (token !== null) return token[0];
   }
   const line = ROLE_LINES.find((one) => text.includes(one));
-  return line !== undefined ? line.trim() : OBSERVED.test(text) ? 'Observation:' : null;
+  if (line !== undefined) return line.trim();
+  const spoken = SPOKEN_FOR.exec(text);
+  if (spoken !== null && OWN_TURN.test(text.slice(spoken.index + spoken[0].length - 1))) return spoken[1] ?? null;
+  return OBSERVED.test(text) ? 'Observation:' : null;
 }
 
 /** System prompts that templates add by themselves, as a line of a reply: the model or the loop began a new conversation. */
@@ -115,7 +121,9 @@ const promptEnds = ({ turns, responseTurn }: UncheckedRollout, words: string): b
 
 /** A task about dialogues contains such words itself. */
 const promptSays = ({ turns, responseTurn }: UncheckedRollout, role: string): boolean =>
-  turns.slice(0, responseTurn).some(({ text }) => text.includes(role));
+  turns
+    .slice(0, responseTurn)
+    .some(({ text }) => (/^\w+$/.test(role) ? text.includes(`\n${role}\n`) : text.includes(role)));
 
 /** A call with which an agent submits its work. */
 const HANDS_IN = /submit|finish|complete|done|final|answer|terminate|stop|exit|transfer/i;

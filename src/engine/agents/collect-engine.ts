@@ -5,7 +5,7 @@ import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import { monteCarloReturns } from '../common/returns.ts';
 import type { TrajectoryStatus } from '../common/status.ts';
-import type { RewardOutput } from '../rewards/reward.ts';
+import { type RewardOutput, rewardNumber } from '../rewards/reward.ts';
 import type { Agent } from './agents.ts';
 import { checkOptionNames, type Environment, type EnvStepResult, resetResult, stepResult } from './environments.ts';
 import type { TokenizeMessages } from './message-tokens.ts';
@@ -308,10 +308,7 @@ export class TrajectoryCollectEngine {
     const given = finalRewardFn
       ? await finalRewardFn(trajectory.task, last.modelResponse)
       : await this.#env.finalReward?.();
-    const reward = typeof given === 'object' && given !== null ? given.reward : given;
-    if (typeof reward !== 'number')
-      throw new TypeError(`the final reward function gave ${String(reward)}, neither a number nor a RewardOutput`);
-    last.reward += reward;
+    last.reward += rewardNumber(given);
     trajectory.rewardTime.reward_latency = this.#clock() - before;
   }
 

@@ -3,7 +3,7 @@ import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../../core/json/value.ts';
 import { pythonText } from '../common/python-text.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
-import type { RewardFn, RewardTask } from '../rewards/reward.ts';
+import { type RewardFn, type RewardTask, rewardNumber } from '../rewards/reward.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import { type ManagerOptions, ToolManager, type ToolMap } from './tool-manager.ts';
 import type { AgentAction, Observation } from './trajectory.ts';
@@ -144,16 +144,11 @@ export abstract class BaseTaskEnv extends BaseEnv implements Environment {
   /** The end of an episode, judged by the reward function; 0 without one. */
   protected async judge(answer: string, response: JsonValue, signal?: AbortSignal): Promise<EnvStepResult> {
     if (this.#rewardFn === undefined) warnOfNoReward(this.constructor.name);
-    const output: unknown = await this.#rewardFn?.(await this.judgedTask(signal), answer, signal);
-    const reward = this.#rewardFn === undefined ? 0 : rewardIn(output);
-    if (typeof reward !== 'number') throw new TypeError(`the reward function gave ${String(reward)}, not a number`);
+    const output = await this.#rewardFn?.(await this.judgedTask(signal), answer, signal);
+    const reward = this.#rewardFn === undefined ? 0 : rewardNumber(output);
     return { observation: {}, reward, done: true, info: { response } };
   }
 }
-
-/** Some functions return the number itself. */
-const rewardIn = (output: unknown): unknown =>
-  typeof output === 'object' && output !== null && 'reward' in output ? output.reward : output;
 
 let isWarned = false;
 function warnOfNoReward(name: string): void {

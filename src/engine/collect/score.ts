@@ -8,6 +8,7 @@ import {
   type RewardFn,
   type RewardRouter,
   type RewardTask,
+  rewardNumber,
   withOverlong,
 } from '../rewards/index.ts';
 import type { Task } from './tasks.ts';
@@ -60,9 +61,10 @@ export async function judgeRollout(
   if (task.groundTruth === null && !WITHOUT_TRUTH.has(name) && !isOwn(name))
     return none('no_truth', `reward '${name}' needs a ground truth, and the task has none`, name);
   try {
-    const { reward, metadata } = await fn(rewardTask(task, request), judgedText(request), signal);
+    const output = await fn(rewardTask(task, request), judgedText(request), signal);
+    const reward = rewardNumber(output);
     if (!Number.isFinite(reward)) return none('reward_fault', `reward '${name}' gave ${reward}`, name);
-    return { name, score: reward, metadata, error: null, cause: null };
+    return { name, score: reward, metadata: output.metadata ?? {}, error: null, cause: null };
   } catch (error) {
     const cause = signal?.aborted ? 'interrupted' : error instanceof RolloutFault ? error.reason : 'reward_fault';
     return none(cause, errorMessage(error), name);

@@ -13,6 +13,24 @@ export class RewardOutput {
   }
 }
 
+/** The number in what a reward function gave: itself, under `reward`, or under `score`, as verl's functions name it. @throws TypeError if it has none */
+export function rewardNumber(given: unknown): number {
+  const number =
+    typeof given !== 'object' || given === null
+      ? given
+      : 'reward' in given
+        ? given.reward
+        : 'score' in given
+          ? given.score
+          : undefined;
+  if (typeof number === 'number') return number;
+  const shown =
+    typeof given === 'object' && given !== null
+      ? `an object of ${Object.keys(given).join(', ') || 'nothing'}`
+      : String(given);
+  throw new TypeError(`the reward function gave ${shown}: neither a number, nor one as reward or score`);
+}
+
 /** The task as reward functions see it, including all its other keys. */
 export interface RewardTask {
   ground_truth?: JsonValue;
@@ -88,7 +106,7 @@ export function combineRewards(weighted: readonly [RewardFn, number][]): RewardF
     const metadata: JsonObject = {};
     for (const [fn, weight] of weighted) {
       const output = await fn(task, action, signal);
-      reward += weight * output.reward;
+      reward += weight * rewardNumber(output);
       Object.assign(metadata, output.metadata);
     }
     return { reward, metadata };

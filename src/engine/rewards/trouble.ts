@@ -3,13 +3,15 @@ import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../c
 
 /** A state without a verdict: the service is waiting, failed, or gave up. */
 const NO_VERDICT =
-  /^(?:pending|queued|running|processing|in[_ -]progress|waiting|started|(?:internal[_ -]?)?error(?:ed)?|fail(?:ed|ure)|exception|time[d_ -]*out|cancel+ed|aborted|unavailable|unknown)$/i;
+  /^(?:pending|queued|running|processing|in[_ -]progress|waiting|started|(?:internal[_ -]?)?error(?:ed)?|fail(?:ed|ure)|exception|time[d_ -]*out|cancel+ed|aborted|unavailable|unknown|skipped|scheduled|retry(?:ing)?|crash(?:ed)?|incomplete|not[_ -]?(?:yet[_ -]?)?(?:ready|started|run|judged|graded|scored|evaluated|finished|completed|done))$/i;
 /** A state that names who failed: the service around the answer, not the answer's own program (`runtime_error`). */
 const SERVICE_STATE =
   /^(?:infra(?:structure)?|system|judge|grader|server|service|internal|network|sandbox|eval(?:uation|uator)?|scor(?:er|ing)|reward|api|worker|environment|env|setup)[_ -]?(?:error|fail(?:ed|ure)?|time[d_ -]*out|unavailable|crash(?:ed)?|exception)$/i;
+/** Keys that say whether the service did its work. `passed`, `correct` and `valid` are of the answer. */
+const WORK_IS_DONE = /^(?:is_?)?(?:success|ok|finished|completed?|ready|done|judged|graded|scored|evaluated)$/i;
 /** Messages about the service rather than the answer. */
 const SERVICE_FAILED =
-  /\btim(?:ed?|ing)[ -]?out\b|\btimeout\b|\b(?:internal|server|judge|sandbox|service|connection|upstream|gateway|network|api)\b.{0,40}\b(?:error|fail(?:ed|ure)?|unavailable|refused|overloaded|crashed)\b|\brate[ -]?limit|\btoo many requests\b|\btry again\b|\bnot ready\b|\b(?:error|failed|unable|could not|cannot) (?:to )?(?:call|reach|contact|connect|query|grade|judge|score|compute)/i;
+  /\btim(?:ed?|ing)[ -]?out\b|\btimeout\b|\b(?:internal|server|judge|sandbox|service|connection|upstream|gateway|network|api)\b.{0,40}\b(?:error|fail(?:ed|ure)?|unavailable|refused|overloaded|crashed)\b|\brate[ -]?limit|\boverloaded\b|\btoo many requests\b|\btry again\b|\bnot ready\b|\b(?:error|failed|unable|could not|cannot) (?:to )?(?:call|reach|contact|connect|query|grade|judge|score|compute)/i;
 /** What ran the model's code: its failures are the answer's. */
 const OF_THE_ANSWER =
   /test|case|check|f2p|p2p|run|exec|compil|solution|submission|answer|program|stdout|stderr|output/i;
@@ -36,15 +38,15 @@ function ownTrouble(part: JsonObject): string | null {
     const said = saidIn(part[key]);
     if (said !== null) return said;
   }
-  for (const key of ['state', 'status', 'job_status', 'phase']) {
+  for (const key of ['state', 'status', 'job_status', 'phase', 'code']) {
     const value = part[key];
     if (typeof value === 'string' && (NO_VERDICT.test(value.trim()) || SERVICE_STATE.test(value.trim())))
       return `${key} ${value}`;
   }
   for (const key of ['code', 'status', 'status_code', 'http_status'])
     if (isFailedCode(part[key])) return `${key} ${part[key]}`;
-  for (const key of ['success', 'ok', 'finished', 'completed', 'ready']) if (part[key] === false) return `${key} false`;
-  for (const key of ['timed_out', 'timeout', 'pending']) if (part[key] === true) return `${key} true`;
+  for (const [key, value] of Object.entries(part)) if (value === false && WORK_IS_DONE.test(key)) return `${key} false`;
+  for (const key of ['timed_out', 'timeout', 'pending', 'retry']) if (part[key] === true) return `${key} true`;
   for (const key of ['message', 'detail', 'msg', 'reason'])
     if (typeof part[key] === 'string' && SERVICE_FAILED.test(part[key])) return part[key];
   return null;

@@ -152,6 +152,33 @@ describe('document 002', () => {
       'env.step() gave neither',
     );
   });
+
+  it.each([
+    ['a number', 0.75],
+    ['a reward', { reward: 0.75 }],
+    ['a score, as verl’s functions do', { score: 0.75, acc: true }],
+  ])('takes a reward function that gives %s', async (_, given) => {
+    const rewardFn = () => given as never;
+    const agent = () => new ToolAgent('', 'qwen', toolMap);
+    const last = async (env: ToolEnvironment, finalRewardFn?: typeof rewardFn) =>
+      new TrajectoryCollectEngine(agent(), env, () => 'x', finalRewardFn).collect('Trajectory');
+    expect(await last(new ToolEnvironment(task, toolMap, rewardFn))).toMatchObject({
+      status: 'SUCCEEDED',
+      reward: 0.75,
+    });
+    const zero = () => new ToolEnvironment(task, toolMap, () => ({ reward: 0, metadata: {} }));
+    expect(await last(zero(), rewardFn)).toMatchObject({ status: 'SUCCEEDED', reward: 0.75 });
+    const sum = lib.combineRewards([[rewardFn, 2]]);
+    expect(await sum({}, '')).toMatchObject({ reward: 1.5 });
+  });
+
+  it('shows the keys of an answer that holds no reward', async () => {
+    const env = new ToolEnvironment(task, toolMap, () => ({ value: 1 }) as never);
+    const { error } = await new TrajectoryCollectEngine(new ToolAgent('', 'qwen', toolMap), env, () => 'x').collect(
+      'Trajectory',
+    );
+    expect(error).toContain('an object of value: neither a number');
+  });
 });
 
 describe('the names of SandboxFusion’s package', () => {

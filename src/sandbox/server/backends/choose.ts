@@ -39,5 +39,5 @@ export async function chooseBackend(
       why.push(`${declaration.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new Error(`no sandbox can be used here\n  ${why.join('\n  ')}`);
+  throw new Error(`no sandbox can be used here: ${why.join('; ')}`);
 }
