@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, TypeVar, cast
 
 from ._writer import Writer
 
@@ -19,10 +20,36 @@ def is_on() -> bool:
     return os.environ.get(SWITCH, "1").strip().lower() not in ("0", "off", "no", "false")
 
 
-def say_once(text: str) -> None:
-    if text not in _SAID:
-        _SAID.add(text)
+def say_once(text: str, about: Optional[str] = None) -> None:
+    """about: what is said once, where the text differs from time to time."""
+    if (about or text) not in _SAID:
+        _SAID.add(about or text)
         LOG.warning("%s", text)
+
+
+def say_unknown(trainer: str, error: BaseException) -> None:
+    """Names a trainer of another version once, in however many ways it differs."""
+    say_once("rollout-viewer does not know this %s: it is not recorded, and training goes on (%r)" % (trainer, error), trainer)
+
+
+Hook = TypeVar("Hook", bound=Callable[..., Any])
+
+
+def hook(trainer: str, answer: Any = None) -> Callable[[Hook], Hook]:
+    """A function that a trainer calls: whatever it is given, it raises nothing, and then gives this answer."""
+
+    def of(function: Hook) -> Hook:
+        @functools.wraps(function)
+        def safe(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                say_unknown(trainer, error)
+                return answer
+
+        return cast(Hook, safe)
+
+    return of
 
 
 def messages_of(prompt: Any) -> List[Mapping[str, Any]]:

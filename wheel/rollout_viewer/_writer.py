@@ -19,6 +19,11 @@ FORMAT = "rollout-viewer/2"
 #: The end of a sampled turn as templates write it: `<|im_end|>`, `</s>`, `<end_of_turn>`.
 END = re.compile(r"(?:<\|[^|<>]{1,40}\|>|</s>|<end_of_turn>)\s*\Z")
 
+try:
+    import fcntl
+except ImportError:  # Windows.
+    fcntl = None  # type: ignore[assignment]
+
 Message = Mapping[str, Any]
 #: A piece of a text: its turn, its kind (`:` marker, `=` given, `*` sampled and trained, `?` unknown), and the text itself.
 Piece = Tuple[int, str, str]
@@ -176,6 +181,12 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        try:
+            self._close()
+        except Exception:  # The interpreter ends, or the writer was never made.
+            pass
+
     def _close(self) -> None:
         if self._fd != -1 and self._pid == os.getpid():
             os.close(self._fd)
@@ -202,7 +213,7 @@ class Writer:
 
 
 def _open(directory: str, name: str, step: int) -> int:
-    """A file that ends with a whole line: behind a torn one another file is begun."""
+    """A file that ends with a whole line and that nobody else writes: behind a torn or a busy one another file is begun."""
     os.makedirs(directory, exist_ok=True)
     for attempt in range(1000):
         stem = name if attempt == 0 else "%s-%d" % (name, attempt)
@@ -211,14 +222,28 @@ def _open(directory: str, name: str, step: int) -> int:
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0),
             0o666,
         )
-        size = os.lseek(fd, 0, os.SEEK_END)
-        if size == 0:
-            return fd
-        os.lseek(fd, size - 1, os.SEEK_SET)
-        if os.read(fd, 1) == b"\n":
-            return fd
+        if _is_own(fd):
+            size = os.lseek(fd, 0, os.SEEK_END)
+            if size == 0:
+                return fd
+            os.lseek(fd, size - 1, os.SEEK_SET)
+            if os.read(fd, 1) == b"\n":
+                return fd
         os.close(fd)
-    raise OSError("every file of %s for step %d ends with a torn line" % (name, step))
+    raise OSError("every file of %s for step %d is busy or ends with a torn line" % (name, step))
+
+
+def _is_own(fd: int) -> bool:
+    """Whether no other process holds the file: host and process id are no name of their own in containers."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # A file system without locks: appends are all there is.
+        pass
+    return True
 
 
 def _line(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Optional
 
-from ._trainers import Streams, is_on, kept, listed, say_once
+from ._trainers import Streams, hook, is_on, kept, listed
 
 __all__ = ["Recorder"]
 
@@ -22,16 +22,16 @@ class Recorder:
             return lambda *_, **__: None
         raise AttributeError(name)
 
+    @hook("SkyRL")
     def on_step_end(self, trainer: Any, callback_input: Any, control: Any) -> None:
-        batch = getattr(callback_input, "batch", None)
-        if batch is None or not is_on():
+        if not is_on():
             return
-        try:
-            if self.streams is None:
-                self.streams = Streams(self.directory, decode=trainer.tokenizer.decode)
-            self._write(batch, int(callback_input.global_step))
-        except Exception as error:
-            say_once("rollout-viewer does not know this SkyRL: %r" % error)
+        batch = callback_input.batch
+        if batch is None:
+            return
+        if self.streams is None:
+            self.streams = Streams(self.directory, decode=trainer.tokenizer.decode)
+        self._write(batch, int(callback_input.global_step))
 
     def _write(self, batch: Any, step: int) -> None:
         assert self.streams is not None

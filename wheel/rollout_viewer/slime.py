@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Mapping, Optional, Sequence
 
-from ._trainers import Streams, is_on, messages_of
+from ._trainers import Streams, hook, is_on, messages_of, say_unknown
 
 __all__ = ["log_eval_rollouts", "log_rollouts"]
 
@@ -22,6 +22,7 @@ def _streams() -> Streams:
     return _STREAMS
 
 
+@hook("slime", False)
 def log_rollouts(
     rollout_id: int, args: Any, samples: Sequence[Any], rollout_extra_metrics: Any = None, rollout_time: Any = None
 ) -> bool:
@@ -31,6 +32,7 @@ def log_rollouts(
     return False
 
 
+@hook("slime", False)
 def log_eval_rollouts(rollout_id: int, args: Any, data: Mapping[str, Any], extra_metrics: Any = None) -> bool:
     """data: by data set, with its samples."""
     if is_on():
@@ -68,7 +70,7 @@ def _write(stream: str, step: int, sample: Any, reward_key: Optional[str], more:
             **more,
         )
     except Exception as error:
-        writer.failed(error)
+        say_unknown("slime", error)
 
 
 def _rewards(reward: Any, key: Optional[str]) -> Any:

@@ -17,7 +17,7 @@ import inspect
 import os
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from ._trainers import Streams, is_on, kept, listed, messages_of, say_once
+from ._trainers import Streams, hook, is_on, kept, listed, messages_of, say_once
 
 __all__ = ["Recording", "record"]
 
@@ -76,16 +76,14 @@ class Recording:
 
         return now
 
+    @hook("TRL")
     def _note(self, name: str, given: Dict[str, Any], rewards: Any) -> None:
-        try:
-            mode = self.mode
-            ids = given["completion_ids"]
-            if self._asked.get(mode) is not ids:
-                self._begin(mode, ids, given)
-            for row, reward in zip(self._rows[mode], listed(rewards)):
-                row.rewards[name] = reward.item() if hasattr(reward, "item") else reward
-        except Exception as error:
-            self.streams.of(self.mode).failed(error)
+        mode = self.mode
+        ids = given["completion_ids"]
+        if self._asked.get(mode) is not ids:
+            self._begin(mode, ids, given)
+        for row, reward in zip(self._rows[mode], listed(rewards)):
+            row.rewards[name] = reward.item() if hasattr(reward, "item") else reward
 
     def _begin(self, mode: str, ids: Any, given: Dict[str, Any]) -> None:
         """Another batch of completions."""
@@ -108,34 +106,32 @@ class Recording:
             batch.setdefault(tuple(listed(ids[row])), []).append(one)
         self._waiting[mode] = batch
 
+    @hook("TRL")
     def trained(self, inputs: Any) -> None:
         """The inputs of a loss: each row is written once, however often it is trained on."""
         writer = self.streams.of(self.mode)
-        try:
-            step = int(self.trainer.state.global_step)
-            prompts, prompt_masks = listed(inputs["prompt_ids"]), listed(inputs["prompt_mask"])
-            rows, masks = listed(inputs["completion_ids"]), listed(inputs["completion_mask"])
-            # With tools, the environment's text is part of the response, but not trained on.
-            tools = listed(inputs["tool_mask"]) if inputs.get("tool_mask") is not None else None
-            logprobs = next(
-                (listed(inputs[key]) for key in ("sampling_per_token_logps", "old_per_token_logps") if inputs.get(key) is not None),
-                None,
-            )
-            advantages = listed(inputs["advantages"]) if inputs.get("advantages") is not None else None
-            for row, ids in enumerate(rows):
-                prompt = kept(prompts[row], prompt_masks[row])
-                scored, length = self._found(prompt, ids, sum(1 for bit in masks[row] if bit))
-                if scored is None and (self._has_functions or not self._is_new(step, prompt, ids)):
-                    continue
-                mask = [int(bool(bit)) for bit in masks[row][:length]]
-                if tools is not None:
-                    mask = [int(bool(one and other)) for one, other in zip(mask, tools[row])]
-                self._write(writer, step, prompt, ids[:length], mask, scored, {
-                    "rollout_log_probs": None if logprobs is None else logprobs[row][:length],
-                    "advantage": None if advantages is None else advantages[row],
-                })  # fmt: skip
-        except Exception as error:
-            writer.failed(error)
+        step = int(self.trainer.state.global_step)
+        prompts, prompt_masks = listed(inputs["prompt_ids"]), listed(inputs["prompt_mask"])
+        rows, masks = listed(inputs["completion_ids"]), listed(inputs["completion_mask"])
+        # With tools, the environment's text is part of the response, but not trained on.
+        tools = listed(inputs["tool_mask"]) if inputs.get("tool_mask") is not None else None
+        logprobs = next(
+            (listed(inputs[key]) for key in ("sampling_per_token_logps", "old_per_token_logps") if inputs.get(key) is not None),
+            None,
+        )
+        advantages = listed(inputs["advantages"]) if inputs.get("advantages") is not None else None
+        for row, ids in enumerate(rows):
+            prompt = kept(prompts[row], prompt_masks[row])
+            scored, length = self._found(prompt, ids, sum(1 for bit in masks[row] if bit))
+            if scored is None and (self._has_functions or not self._is_new(step, prompt, ids)):
+                continue
+            mask = [int(bool(bit)) for bit in masks[row][:length]]
+            if tools is not None:
+                mask = [int(bool(one and other)) for one, other in zip(mask, tools[row])]
+            self._write(writer, step, prompt, ids[:length], mask, scored, {
+                "rollout_log_probs": None if logprobs is None else logprobs[row][:length],
+                "advantage": None if advantages is None else advantages[row],
+            })  # fmt: skip
 
     def _found(self, prompt: List[int], ids: List[int], said: int) -> Tuple[Optional[_Scored], int]:
         """A masked completion (cut, for example) has no length of its own: it is that of the completion that was scored."""

@@ -147,9 +147,13 @@ def recorded(original: Callable[..., Any], module: str) -> Callable[..., Any]:
                 written = write_keys(self, batch, directory, sys.modules[module].tq)
             if written > 0:
                 return None
+            error = _streams(self, directory).of("").last_error
+            if isinstance(error, OSError):
+                say_once("rollout-viewer could not write to %s, and training goes on: %r" % (directory, error), directory)
+                return None
             say_once("rollout-viewer could write no rollout to %s: verl writes its own dump" % directory)
         except Exception as error:
-            say_once("rollout-viewer does not know this verl (%s: %r): verl writes its own dump" % (module, error))
+            say_once("rollout-viewer does not know this verl (%s: %r): verl writes its own dump" % (module, error), module)
         return original(self, *args, **kwargs)
 
     return log

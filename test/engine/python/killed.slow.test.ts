@@ -80,3 +80,15 @@ test('behind a torn line another file is begun', async () => {
     .sort();
   expect(lengths).toEqual([2, 3]);
 });
+
+test.each([0, 16])(
+  '1,000 forks beside four writing threads all write, %s in a queue',
+  async (queue) => {
+    const script = join(root, 'test/engine/python/forking_writer.py');
+    const { stdout } = await execute('python3', [script, directoryWith({}), '1000', String(queue)], {
+      env: { PYTHONPATH: join(root, 'wheel') },
+    });
+    expect(stdout).toMatch(/^1000 \d+ 0\n$/);
+  },
+  600_000,
+);

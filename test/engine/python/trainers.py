@@ -154,6 +154,40 @@ def skyrl(directory):
     recorder.on_step_end(trainer, SimpleNamespace(batch=kinds(batch), global_step=3), None)
 
 
+def unknown(directory):
+    """Trainers of other versions, a hundred steps of each: nothing is raised, nothing is written."""
+    os.environ["ROLLOUT_VIEWER_DUMP"] = directory
+    from rollout_viewer.skyrl import Recorder
+    from rollout_viewer.slime import log_eval_rollouts, log_rollouts
+    from rollout_viewer.trl import record
+
+    def loss(model, inputs):
+        return 0.5
+
+    def reward(prompts, completions, **columns):
+        return [1.0]
+
+    trl = SimpleNamespace(
+        compute_loss=loss, reward_funcs=[reward], reward_func_names=["reward"], reward_weights=[1.0],
+        model=SimpleNamespace(training=True), processing_class=tokenizer, state=SimpleNamespace(global_step=1),
+    )  # fmt: skip
+    record(trl, directory)
+    recorder = Recorder(directory)
+    batch = type("Batch", (dict,), {})(sequences=table([1]))
+    for step in range(100):
+        assert log_rollouts(step, None, None, None) is False
+        assert log_rollouts(step, None, [SimpleNamespace(text=str(step))], None, 1.5) is False
+        assert log_rollouts(step, "another", "signature", 1, 2, 3) is False
+        assert log_eval_rollouts(step, None, [1, 2]) is False
+        recorder.on_step_end(None)
+        recorder.on_step_end(None, SimpleNamespace(step=step), None)
+        recorder.on_step_end(SimpleNamespace(tokenizer=tokenizer), SimpleNamespace(batch=batch, global_step=step), None)
+        assert trl.reward_funcs[0](prompts=["p"], completions=["c"], step=step) == [1.0]
+        assert trl.compute_loss(None, {"tokens": [step]}) == 0.5
+    del trl.model
+    assert trl.compute_loss(None, {}) == 0.5
+
+
 if __name__ == "__main__":
     if sys.argv[1].startswith("verl"):
         from importlib.metadata import entry_points
@@ -164,6 +198,6 @@ if __name__ == "__main__":
             found = list(entry_points().get("verl.plugins", ()))
         assert [one.name for one in found] == ["rollout_viewer"], found
         found[0].load()
-    print({"verl0": verl_v0, "verl1": verl_v1, "slime": slime, "skyrl": skyrl}[sys.argv[1].replace("verl-other", "verl1")](
+    print({"verl0": verl_v0, "verl1": verl_v1, "slime": slime, "skyrl": skyrl, "unknown": unknown}[sys.argv[1].replace("verl-other", "verl1")](
         sys.argv[2], *([["self", "batch", "timing_raw"]] if sys.argv[1] == "verl-other" else [])
     ))  # fmt: skip

@@ -1,5 +1,5 @@
 // The installed wheel in the hooks of trainers: verl's two trainers and slime, by the forms in trainer-forms.json.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { directoryWith, execute, jsonLines, rolloutViewer, root } from '../../program.ts';
@@ -16,8 +16,7 @@ beforeAll(async () => {
   expect((await execute('python3', ['-m', 'zipfile', '-e', wheel, site])).code).toBe(0);
 });
 
-async function run(kind: string, env: NodeJS.ProcessEnv = {}) {
-  const directory = join(directoryWith({}), 'rollout_data');
+async function run(kind: string, env: NodeJS.ProcessEnv = {}, directory = join(directoryWith({}), 'rollout_data')) {
   const script = join(root, 'test/engine/python/trainers.py');
   const { code, stdout, stderr } = await execute('python3', [script, kind, directory], {
     env: { PYTHONPATH: site, ...env },
@@ -52,12 +51,34 @@ describe.each(['verl0', 'verl1'])('%s', (kind) => {
   test('writes its own dump where the recorder is switched off', async () => {
     expect((await run(kind, { ROLLOUT_VIEWER_RECORD: '0' })).stdout).toBe('own dump');
   });
+
+  test('goes on where the folder cannot be written, where its own dump would end the step', async () => {
+    const { stdout, stderr } = await run(kind, {}, '/dev/null/rollout_data');
+    expect(stdout).toBe('None');
+    expect(stderr).toContain('could not write to /dev/null/rollout_data, and training goes on');
+  });
 });
 
 test('a verl of another form writes its own dump, and it is said once', async () => {
   const { stdout, stderr } = await run('verl-other');
   expect(stdout).toBe('own dump');
   expect(stderr).toContain('does not know this verl');
+});
+
+test('slime, SkyRL and TRL of another form are named once, nothing is written, and training goes on', async () => {
+  const { directory, stderr } = await run('unknown');
+  expect(
+    stderr
+      .trimEnd()
+      .replaceAll(/ \(.*\)/g, '')
+      .split('\n')
+      .sort(),
+  ).toEqual(
+    ['SkyRL', 'TRL', 'slime'].map(
+      (name) => `rollout-viewer does not know this ${name}: it is not recorded, and training goes on`,
+    ),
+  );
+  expect(existsSync(directory)).toBe(false);
 });
 
 test('slime: a removed sample trains nothing, and the reward is that of --reward-key', async () => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { directoryWith, execute, root } from '../../program.ts';
+import { directoryWith, execute, jsonLines, root } from '../../program.ts';
 
 const env = { PYTHONPATH: join(root, 'wheel') };
 const python = async (script: string, ...args: string[]) => {
@@ -76,4 +76,90 @@ print(writer.odd, writer.errors)`;
   expect(stderr).toContain('a value of the type date is written as its text (1 so far)');
   const [name] = readdirSync(directory);
   expect(readFileSync(join(directory, name!), 'utf8')).toContain('"when": "2026-01-02"');
+});
+
+const UNWRITABLE = `
+import sys, threading
+from rollout_viewer import Writer
+for queue in (0, 4):
+    writer = Writer(sys.argv[1], rank=0, queue=queue)
+    said = [writer.write(step=1, messages=[], rewards=1.0) for _ in range(40)]
+    print(any(said) if queue == 0 else "", writer.flush(), writer.written, writer.errors, type(writer.last_error).__name__)
+`;
+
+test('a folder that cannot be made is counted, and each write answers', async () => {
+  expect((await python(UNWRITABLE, '/dev/null/rollouts')).stdout).toBe(
+    'False False 0 40 NotADirectoryError\n False 0 40 NotADirectoryError\n',
+  );
+});
+
+const SHORT_DISK = `
+import os, sys
+from rollout_viewer import _writer, Writer
+real, left = os.write, 5000
+def write(fd, line):
+    global left
+    if left == 0: raise OSError(28, "No space left on device")
+    done = real(fd, line[:left])
+    left -= done
+    return done
+_writer.os = type("Os", (), {"__getattr__": lambda _, name: write if name == "write" else getattr(os, name)})()
+writer = Writer(sys.argv[1], rank=0)
+said = [writer.write(step=1, messages=[{"role": "user", "content": "x" * 1500}], uid=str(at)) for at in range(6)]
+left = 1 << 30
+said += [writer.write(step=1, messages=[], uid=str(at)) for at in range(6, 8)]
+writer.close()
+print(",".join(str(at) for at, one in enumerate(said) if one))
+`;
+
+test('a disk that is full for a while loses what it refused, and nothing that was acknowledged', async () => {
+  const directory = directoryWith({});
+  const { stdout } = await python(SHORT_DISK, directory);
+  const acknowledged = stdout.trim().split(',');
+  expect(acknowledged.slice(-2)).toEqual(['6', '7']);
+  expect(acknowledged.length).toBeLessThan(7);
+  const whole = readdirSync(directory).flatMap((name) =>
+    readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1),
+  );
+  expect(whole.map((line) => String((JSON.parse(line) as { uid: string }).uid)).sort()).toEqual(acknowledged);
+});
+
+const SHARED = `
+import sys
+from rollout_viewer import Writer
+Writer._name = lambda self: "rank0"  # Containers of one image: the same host, process id and rank.
+writer = Writer(sys.argv[1])
+for at in range(40):
+    assert writer.write(step=1, messages=[{"role": "user", "content": "x" * (1 + at % 4 * 50000)}], uid="%s-%d" % (sys.argv[2], at))
+writer.close()
+with Writer(sys.argv[1]) as again:
+    assert again.write(step=1, messages=[], uid="%s-again" % sys.argv[2])
+`;
+
+const BESIDE = `
+import os, sys
+from rollout_viewer import Writer
+writers = [Writer(sys.argv[1], rank=0) for _ in range(2)]
+for writer in writers + writers:
+    assert writer.write(step=1, messages=[])
+print(len(os.listdir(sys.argv[1])))
+del writer, writers
+for _ in range(3):
+    assert Writer(sys.argv[1], rank=0).write(step=1, messages=[])
+print(len(os.listdir(sys.argv[1])))
+`;
+
+test('a second writer of one name has a file of its own; one that comes after goes on in the first', async () => {
+  expect((await python(BESIDE, directoryWith({}))).stdout).toBe('2\n2\n');
+});
+
+test('processes that would share a file name each write a file, and a later one goes on in it', async () => {
+  const directory = directoryWith({});
+  await Promise.all(['a', 'b', 'c'].map((name) => python(SHARED, directory, name)));
+  const found = readdirSync(directory).map((name) =>
+    jsonLines(readFileSync(join(directory, name), 'utf8')).map(({ uid }) => String(uid)),
+  );
+  expect(found.flat()).toHaveLength(3 * 41);
+  expect(new Set(found.flat()).size).toBe(3 * 41);
+  expect(found.length).toBeLessThanOrEqual(3);
 });
