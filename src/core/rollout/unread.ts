@@ -5,6 +5,7 @@ import type { Rollout } from './rollout.ts';
 export interface Unread {
   /** `[]` is any element of a list, `{x}` the attribute x, `→` JSON inside a string. */
   path: string;
+  /** `id`: what names an item or its kind, and times. */
   kind: 'text' | 'numbers' | 'id';
   /** Characters of text, or numbers. */
   size: number;
@@ -16,6 +17,8 @@ export interface Unread {
 const LEAST = 20;
 /** Characters that are searched for texts that are no whole value of the rollout. */
 const BUDGET = 2e9;
+/** What is longer is data. */
+const LONGEST_LABEL = 200;
 /** Nothing that a person wrote is nested deeper. */
 const DEPTH = 64;
 
@@ -62,7 +65,7 @@ export function unreadOf(record: JsonValue, rollout: Rollout): Unread[] {
     if (text.length < LEAST || shown.hasText(text)) return false;
     const inner = depth < DEPTH && /^\s*[[{]/.test(text) ? parsed(text) : undefined;
     if (typeof inner === 'object' && inner !== null) return visit(inner, `${path}→`, depth + 1);
-    add(path, isId(text) ? 'id' : 'text', text.length);
+    add(path, isId(text) || isLabel(path, text) ? 'id' : 'text', text.length);
     return true;
   };
   visit(isSession(record) ? record.events : record, '', 0);
@@ -85,6 +88,12 @@ function attributeOf(one: { [key: string]: JsonValue }): { key: string; value: J
   const held = inner[1];
   return { key, value: isJsonObject(held) && Array.isArray(held.values) ? held.values : held };
 }
+
+/** A word below `type`, `call_id`, `parentUuid` … names an item or says of which kind it is. The item's content has its own path. */
+const isLabel = (path: string, text: string): boolean =>
+  text.length <= LONGEST_LABEL &&
+  /^[\w.:/@|+=-]+$/.test(text) &&
+  /(?:(?:^|[._{])(?:id|uuid|type|kind)|[a-z](?:Id|ID|Uuid|UUID|Type|Kind))s?\}?(?:\[\])*$/.test(path);
 
 /** Ids and times: long, but nobody reads them. */
 const isId = (text: string): boolean =>

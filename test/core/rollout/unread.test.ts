@@ -59,6 +59,34 @@ describe('content that is not shown', () => {
       { path: 'messages[].span', kind: 'id', size: 36, count: 1 },
     ]);
   });
+
+  test("an item's id and kind are no content, what it holds is", () => {
+    const callId = 'call_abcdefghijklmnopqrstuvwxyz';
+    const output = [
+      { type: 'function_call', id: 'fc_abcdefghijklmnopqrstuvwxyz', call_id: callId, name: 'look', arguments: '{}' },
+      {
+        type: 'function_call_output',
+        call_id: callId,
+        output: 'sunny',
+        note: long,
+        itemTypes: ['a_kind_of_its_own_here'],
+      },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It is sunny.' }] },
+    ];
+    const responses_create_params = { input: [{ role: 'user', content: 'How is the weather?' }] };
+    const found = unread({ responses_create_params, response: { output } });
+    const content = found.filter(({ kind }) => kind !== 'id');
+    expect(content.map(({ path }) => path)).toEqual(['response.output[].note']);
+    // A sentence or a blob is content under whatever key.
+    const messages = [
+      { role: 'user', content: 'hi', id: long, call_id: 'x'.repeat(201), valid: 'not_an_identifier_at_all' },
+    ];
+    expect(unread({ messages }).map(({ path, kind }) => [path, kind])).toEqual([
+      ['messages[].call_id', 'text'],
+      ['messages[].id', 'text'],
+      ['messages[].valid', 'text'],
+    ]);
+  });
 });
 
 describe('records of no known form', () => {
