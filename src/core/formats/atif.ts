@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Ended } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, ReadContext } from './format.ts';
-import { harborTimes } from './recorded-times.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
 import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 
@@ -31,7 +31,9 @@ export const atif: Format = {
 };
 
 /** The keys that a trial adds to a trajectory. */
-interface AtifStep {
+export interface AtifFrame {
+  /** Before those of the steps. */
+  messages?: FoundMessage[];
   format?: string;
   score?: number | null;
   named?: Record<string, number | null> | null;
@@ -39,14 +41,15 @@ interface AtifStep {
   uid?: string | null;
   group?: string | null;
   status?: string | null;
+  ended?: Ended | null;
 }
 
-function readAtif(record: JsonObject, context: ReadContext, frame: AtifStep): Rollout {
+export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFrame): Rollout {
   const extra = isJsonObject(record.extra) ? record.extra : {};
   const agent = isJsonObject(record.agent) ? record.agent : {};
   const linked = isJsonObject(record.linked) ? record.linked : {};
   const embedded = objectsOf(record.subagent_trajectories);
-  const messages: FoundMessage[] = [];
+  const messages: FoundMessage[] = [...(frame.messages ?? [])];
   const contexts: Context[] = [{ kind: 'main', name: idOf(agent.name), after: null }];
   const own: Context[] = [];
   let place = 0;
@@ -100,6 +103,7 @@ function readAtif(record: JsonObject, context: ReadContext, frame: AtifStep): Ro
       named: frame.named ?? null,
       uid: frame.uid ?? idOf(record.trajectory_id) ?? idOf(record.session_id),
       status: frame.status ?? null,
+      ended: frame.ended ?? null,
       group: frame.group ?? null,
       groundTruth: undefined,
       tools: Array.isArray(agent.tool_definitions) ? agent.tool_definitions : [],
@@ -191,46 +195,3 @@ function stepTokens(step: JsonObject): SampledTokens | null {
     ? null
     : { prompt, sampled, mask: null, logprobs: numbersOf(metrics.logprobs) };
 }
-
-/**
- * A trial of Harbor: its `result.json` with the trajectory (`trajectory`), and the related files (`linked`) of its
- * folder. The reward is `reward`, or the only one; of several with other names none is the reward.
- */
-export const harbor: Format = {
-  name: 'harbor',
-  isStepless: true,
-  quickKeys: null,
-  basis: 'files',
-  mapping: {
-    turns: 'agent/trajectory.json and what it is continued in',
-    score: 'verifier_result.rewards.reward, or the only one of them',
-    contexts: 'agent/trajectory.*.json',
-    status: 'exception_info.exception_type',
-    group: 'task_name',
-  },
-  detects: (record) =>
-    record.trial_name !== undefined && (record.verifier_result !== undefined || record.agent_info !== undefined),
-  times: harborTimes,
-  read(record, context) {
-    const { trajectory, linked, ...result } = record;
-    const verifier = isJsonObject(record.verifier_result) ? record.verifier_result : {};
-    const rewards = isJsonObject(verifier.rewards) ? verifier.rewards : {};
-    const [only, ...others] = Object.values(rewards);
-    const exception = isJsonObject(record.exception_info) ? record.exception_info : {};
-    const status = idOf(exception.exception_type);
-    const named = Object.fromEntries(Object.entries(rewards).map(([name, value]) => [name, numberOf(value)]));
-    const known = isJsonObject(trajectory) ? trajectory : { schema_version: 'ATIF', steps: [] };
-    const rollout = readAtif({ ...known, linked: linked ?? {}, follows: true }, context, {
-      format: 'harbor',
-      score: numberOf(rewards.reward ?? (others.length === 0 ? only : undefined)),
-      named: Object.keys(named).length > 0 ? named : null,
-      uid: idOf(record.trial_name),
-      group: idOf(record.task_name),
-      status,
-      extras: result,
-    });
-    // A verifier runs after the agent has ended.
-    if (status === null || /^(?:Verif|Reward)/.test(status)) return rollout;
-    return { ...rollout, ended: { how: 'aborted', evidence: `exception ${status}` } };
-  },
-};

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { adk } from './adk.ts';
 import { alpaca } from './alpaca.ts';
 import { owl, reflexion } from './answered.ts';
-import { atif, harbor } from './atif.ts';
+import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { bfcl } from './bfcl.ts';
 import { braintrust, braintrustFormat } from './braintrust.ts';
@@ -16,6 +16,7 @@ import { gemini, geminiFormat } from './gemini-cli.ts';
 import { geminiStream, geminiStreamFormat } from './gemini-stream.ts';
 import { art, artGroup, atropos, atroposGroup, roll, rollStep } from './groups.ts';
 import { halResults, halTask } from './hal.ts';
+import { harbor } from './harbor.ts';
 import { droid, droidFormat, goose, gooseFormat, sts, stsFormat } from './hub-sessions.ts';
 import { inspectLog, inspectSample } from './inspect.ts';
 import { interCode, interCodeRun } from './intercode.ts';
@@ -105,6 +106,8 @@ export const FORMATS: readonly Format[] = [
   langfuseFormat,
   weaveFormat,
   braintrustFormat,
+  // A trial may hold an agent's session.
+  harbor,
   claudeCodeFormat,
   codexFormat,
   piFormat,
@@ -112,7 +115,6 @@ export const FORMATS: readonly Format[] = [
   geminiStreamFormat,
   openHandsSdkFormat,
   liveFormat,
-  harbor,
   atif,
   slimeTrain,
   slime,

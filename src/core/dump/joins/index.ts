@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { lostLine } from '../../formats/lost-line.ts';
+import { sessionOf } from '../../formats/registry.ts';
 import { conversationsIn } from '../../formats/tinker.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
@@ -28,8 +29,7 @@ export function joinOf(path: string): Join | null {
   if (stream !== null && isInside(stream, `${stream}annotations`)) return () => primeJoin(`${stream}annotations`);
   const step = /^(\d+)\.pt$/.exec(name)?.[1];
   if (step !== undefined && /(?:^|\/)rollout_data\/$/.test(folder)) return () => trainJoin(`${folder}../`, step);
-  if (name === 'result.json' && isInside(folder, `${folder}agent/trajectory.json`))
-    return () => trialJoin(`${folder}agent/`);
+  if (name === 'result.json' && isInside(folder, `${folder}agent`)) return () => trialJoin(`${folder}agent/`);
   if (/^trajectory(?:\..+)?\.json$/.test(name) || /\.trajectory(?:\..+)?\.json$/.test(name))
     return () => linkedJoin(folder);
   if (name === 'base_state.json' && isInside(folder, `${folder}events`)) return () => eventsJoin(`${folder}events/`);
@@ -129,11 +129,49 @@ function trajectoriesIn(folder: string, but: string): JsonObject {
 }
 
 async function trialJoin(agent: string): Promise<Adder> {
+  if (!isInside(agent, `${agent}trajectory.json`)) return sessionJoin(agent);
   const trajectory = fileValue(`${agent}trajectory.json`);
   const linked = trajectoriesIn(agent, 'trajectory.json');
   return edit((record) =>
     record.trial_name === undefined ? record : { ...record, trajectory: trajectory ?? null, linked },
   );
+}
+
+/** A trial whose agent left its own session in place of a trajectory. Of several the longest is the trial's; the others are named. */
+async function sessionJoin(agent: string): Promise<Adder> {
+  const home = `${agent}sessions/`;
+  const names = isInside(agent, home) && statSync(home).isDirectory() ? agentFiles(home) : [];
+  const sessions: { name: string; session: string; events: JsonObject[] }[] = [];
+  for (const name of names.filter((one) => !/(?:^|\/)subagents\//.test(one))) {
+    const events = await eventsIn(home + name);
+    const session = events.map(sessionOf).find((one) => one !== undefined);
+    if (session !== undefined) sessions.push({ name, session: session.name, events });
+  }
+  const [main] = [...sessions].sort((a, b) => b.events.length - a.events.length);
+  const others = sessions.filter((one) => one !== main).map(({ name }) => `agent/sessions/${name}`);
+  const unread_files =
+    main === undefined && statSync(agent).isDirectory()
+      ? readdirSync(agent)
+          .sort()
+          .map((name) => `agent/${name}`)
+      : others;
+  if (main === undefined)
+    return edit((record) => (record.trial_name === undefined ? record : { ...record, unread_files }));
+  const beside = `${home}${main.name.replace(/\.jsonl$/, '')}/subagents`;
+  const subagents = isInside(home, beside) ? await subagentsIn(`${beside}/`) : [];
+  const own = {
+    session_of: main.session,
+    events: main.events,
+    unread_files,
+    ...(subagents.length > 0 ? { subagents } : {}),
+  };
+  return edit((record) => (record.trial_name === undefined ? record : { ...record, ...own }));
+}
+
+async function eventsIn(path: string): Promise<JsonObject[]> {
+  const events: JsonObject[] = [];
+  for await (const { text, line } of numberedLines(path)) events.push(eventOf(text, line));
+  return events;
 }
 
 /** Only the files that a trajectory refers to are attached. */
@@ -178,10 +216,14 @@ function agentFiles(folder: string, below = '', depth = 0): string[] {
 }
 
 async function subagentJoin(folder: string): Promise<Adder> {
+  const subagents = await subagentsIn(folder);
+  return edit((record) => (record.session_of === undefined ? record : { ...record, subagents }));
+}
+
+async function subagentsIn(folder: string): Promise<JsonObject[]> {
   const subagents: JsonObject[] = [];
   for (const name of agentFiles(folder)) {
-    const events: JsonObject[] = [];
-    for await (const { text, line } of numberedLines(folder + name)) events.push(eventOf(text, line));
+    const events = await eventsIn(folder + name);
     const meta = fileValue(`${folder}${name.replace(/\.jsonl$/, '.meta.json')}`);
     subagents.push({
       ...(isJsonObject(meta) ? meta : {}),
@@ -189,7 +231,7 @@ async function subagentJoin(folder: string): Promise<Adder> {
       events,
     });
   }
-  return edit((record) => (record.session_of === undefined ? record : { ...record, subagents }));
+  return subagents;
 }
 
 /** A conversation of OpenHands' SDK: its state, and one file per event. */
