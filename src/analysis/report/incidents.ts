@@ -3,6 +3,7 @@ import { doubtsOf, doubtsText } from '../doubts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { hackAnswer } from '../incidents/hacked.ts';
 import { type Incident, incidentsOf } from '../incidents/incidents.ts';
+import { scoreFallLines } from '../incidents/score-fall.ts';
 import type { Movement } from '../movement/movement.ts';
 import { locatorText, type Report } from './report.ts';
 
@@ -25,6 +26,10 @@ export function incidentsReport(
   isOpen: (incident: Incident, index: number) => boolean,
 ): Report<IncidentRow> {
   const incidents = incidentsOf(facts, moved);
+  const falls = scoreFallLines(
+    facts,
+    incidents.map(({ step }) => step),
+  );
   const doubts = doubtsText(doubtsOf(facts));
   const rows = incidents.flatMap((incident, index): IncidentRow[] => [
     { incident, consequence: null },
@@ -78,8 +83,9 @@ export function incidentsReport(
       before: examples.before.map((row) => locatorText(facts.place(row))),
       after: examples.after.map((row) => locatorText(facts.place(row))),
     }),
-    notes: hackAnswer(facts, moved),
+    notes: [...falls, ...hackAnswer(facts, moved)],
     leftOut: doubts === '' ? [] : [doubts],
-    empty: 'nothing happened that chance does not explain',
+    empty:
+      falls.length === 0 ? 'nothing happened that chance does not explain' : 'no incident beside the fall of the score',
   };
 }
