@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/json/value.ts';
+import { ChatTokenizer } from '../../src/engine/index.ts';
+import { Conversation } from '../../src/engine/request/conversation.ts';
 import { readTurn } from '../../src/engine/request/read-turn.ts';
 import { plainRenderer } from '../../src/engine/request/renderer.ts';
 import { rulesOf } from '../../src/engine/request/rules.ts';
 import { Transcript } from '../../src/engine/request/transcript.ts';
+import { CHAT_TEMPLATE, TOKENIZER_JSON } from './byte-tokenizer.ts';
+import { fakeModel } from './fake-model.ts';
 
 const text = (value: string, turn = 1) => ({ turn, kind: 'text' as const, text: value });
 
@@ -154,4 +159,30 @@ describe('a sampled turn', () => {
   test('drops in verl the calls that cannot be read', () => {
     expect(read({}, '2026-01-29').calls.map(({ name }) => name)).toEqual(['g']);
   });
+});
+
+test.each([
+  ['the prompt', 'user'],
+  ['a turn of a tool', 'tool'],
+])('a template that refuses %s is the cause, not an error of this program', (_, role) => {
+  const refuses = `{% for m in messages %}{% if m.role == '${role}' %}{{ raise_exception('roles must alternate') }}{% endif %}{% endfor %}`;
+  const tokenizer = new ChatTokenizer(
+    TOKENIZER_JSON,
+    { eos_token: '<|im_end|>' } as JsonObject,
+    refuses + CHAT_TEMPLATE,
+  );
+  const { model } = fakeModel(() => ({}), true);
+  const conversation = new Conversation(
+    { messages: [{ role: 'user', content: 'q' }], model, tokenizer },
+    { rules: rulesOf(null), schemas: [], limit: null, warn: () => {} },
+  );
+  expect(() => {
+    conversation.transcript.addSampled(1, 'a', [97], null);
+    conversation.addGiven([{ role: 'tool', content: '5' }], () => true);
+  }).toThrow(
+    expect.objectContaining({
+      reason: 'prompt_not_rendered',
+      message: expect.stringContaining('roles must alternate'),
+    }),
+  );
 });

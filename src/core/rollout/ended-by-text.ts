@@ -50,7 +50,8 @@ const LEADS_ON = /\s(?:the|an?|of|and|or|because|than|which|with|from|is|are|its
 /** A shorter text may be a name or a list. */
 const FEWEST_WORDS = 4;
 /** No line of code ends with these. */
-const CODE_LEADS_ON = /(?:[,([{=+*/\\]|\b(?:return|def|class|import|from|if|elif|while|for|in|and|or|not|lambda))$/;
+const CODE_LEADS_ON =
+  /(?:[,([{=+*/\\]|[\w)\]] -|\b(?:return|def|class|import|from|if|elif|while|for|in|and|or|not|lambda))$/;
 const LATEX = [
   ['\\[', '\\]'],
   ['\\(', '\\)'],
@@ -63,7 +64,8 @@ function openEnd(text: string): string | null {
   if (text.trimEnd() !== text) return null;
   const end = text.slice(-MAX_TAIL);
   if ((text.match(/^[ \t]*```/gm)?.length ?? 0) % 2 === 1)
-    return CODE_LEADS_ON.test(end) ? 'the text ends inside of a line of code' : null;
+    return CODE_LEADS_ON.test(end) || opensBracket(lastLine(end)) ? 'the text ends inside of a line of code' : null;
+  if (isHalfRow(end)) return 'the text ends inside of a row of a table';
   const opened = LATEX.some(([open, close]) => text.lastIndexOf(open) > text.lastIndexOf(close));
   if (opened || OPEN_BRACE.test(end)) return 'the text ends inside of a formula';
   return LEADS_ON.test(end) && end.trim().split(/\s+/).length >= FEWEST_WORDS
@@ -72,3 +74,15 @@ function openEnd(text: string): string | null {
 }
 
 const MAX_TAIL = 400;
+
+const lastLine = (text: string): string => text.slice(text.lastIndexOf('\n') + 1);
+
+/** A bracket of the line stays open; brackets in quotes and comments do not count. */
+function opensBracket(line: string): boolean {
+  const code = line.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/g, '').replace(/(?:#|\/\/|--).*$/, '');
+  const count = (kind: RegExp): number => code.match(kind)?.length ?? 0;
+  return count(/[([{]/g) > count(/[)\]}]/g);
+}
+
+/** The row before begins and ends with a bar, and the last one begins with it alone. */
+const isHalfRow = (text: string): boolean => /(?:^|\n)[ \t]*\|[^\n]*\|[ \t]*\n[ \t]*\|[^\n]*[^|\s]$/.test(text);

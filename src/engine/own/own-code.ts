@@ -96,7 +96,13 @@ export class OwnCode {
 
   #start(folders: readonly string[]): PythonProcess {
     const paths = [...this.#pythonPath, ...folders];
-    return new PythonProcess({ python: this.python, paths, lastPaths: [process.cwd()], log: this.#log });
+    return new PythonProcess({
+      python: this.python,
+      paths,
+      lastPaths: [process.cwd()],
+      passedPaths: this.#pythonPath,
+      log: this.#log,
+    });
   }
 
   #modules(): OwnHost {

@@ -39,9 +39,10 @@ export function ownReward(options: OwnRewardOptions): OwnReward {
   const { path, functionName = 'compute_score', python = 'python3', timeout = 60 } = options;
   const { pythonPath = [], kwargs = {}, log = () => {} } = options;
   const file = resolve(path);
+  const paths = pythonPath.map((one) => resolve(one));
   const host = new OwnHost(() =>
     file.endsWith('.py')
-      ? new PythonProcess({ python, paths: pythonPath.map((one) => resolve(one)), lastPaths: [process.cwd()], log })
+      ? new PythonProcess({ python, paths, lastPaths: [process.cwd()], passedPaths: paths, log })
       : new ModuleThread(log),
   );
   const request: LoadRequest = { kind: 'reward', target: { file, attribute: functionName }, kwargs };

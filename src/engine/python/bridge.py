@@ -55,7 +55,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from _rollout_viewer_bridge.calls import Stuck
 from _rollout_viewer_bridge.episodes import OwnAgent, OwnEnv
 from _rollout_viewer_bridge.errors import answer_of, is_own
-from _rollout_viewer_bridge.loading import CannotLoad, use_paths
+from _rollout_viewer_bridge.loading import CannotLoad, pass_on, use_paths
 from _rollout_viewer_bridge.objects import OwnInteraction, OwnReward, OwnTool
 from _rollout_viewer_bridge.process import flush, mark_forked, survive_fork
 from _rollout_viewer_bridge.stand_ins import StandIns
@@ -142,6 +142,7 @@ class Bridge(asyncio.Protocol):
         op = request["op"]
         if op == "paths":
             use_paths(request["first"], request["last"])
+            pass_on(request["passed"])
             return {"python": sys.version.split()[0], "executable": sys.executable}
         if op == "load":
             kind = request["kind"]

@@ -14,6 +14,8 @@ export interface PythonOptions {
   /** Folders searched for imports before all others, and after them. */
   paths: readonly string[];
   lastPaths?: readonly string[];
+  /** Those of them that interpreters which the code starts search, too. */
+  passedPaths?: readonly string[];
   /** Receives the code's output. */
   log: (text: string) => void;
 }
@@ -44,7 +46,7 @@ export class PythonProcess implements OwnProcess {
   #printed = '';
   #parts: string[] = [];
 
-  constructor({ python, paths, lastPaths = [], log }: PythonOptions) {
+  constructor({ python, paths, lastPaths = [], passedPaths = [], log }: PythonOptions) {
     this.#python = python;
     const child = spawn(python, [bridgePath()], {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
@@ -79,7 +81,7 @@ export class PythonProcess implements OwnProcess {
       });
     }
     if (paths.length + lastPaths.length > 0)
-      this.request({ op: 'paths', first: [...paths], last: [...lastPaths] }).catch(() => {});
+      this.request({ op: 'paths', first: [...paths], last: [...lastPaths], passed: [...passedPaths] }).catch(() => {});
   }
 
   get isDead(): boolean {

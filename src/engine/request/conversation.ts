@@ -63,13 +63,9 @@ export class Conversation {
     const { model, tokenizer } = this.#options;
     if (model.exact && this.messages.some(({ content }) => Array.isArray(content) && content.some(isPicture)))
       throw new RolloutFault('prompt_not_rendered', 'pictures have no token ids here: use --api chat');
-    let rendering: Rendering;
-    try {
-      rendering =
-        this.#options.prompt ?? this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
-    } catch (error) {
-      throw new RolloutFault('prompt_not_rendered', `the chat template: ${errorMessage(error)}`);
-    }
+    const rendering =
+      this.#options.prompt ??
+      ofTemplate(() => this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas));
     const { limit, warn } = this.#cutPrompt;
     const { ids } = rendering;
     if (!this.#rules.cutsPrompt || limit === null || ids === null || ids.length <= limit) return rendering;
@@ -84,14 +80,18 @@ export class Conversation {
     const { transcript } = this;
     const first = this.messages.length;
     const { lastId } = transcript;
-    const rendering = this.renderer.continuation(messages, first, lastId, true);
+    const rendering = this.#continuation(messages, first, lastId, true);
     this.messages.push(...messages);
     for (const [position, message] of messages.entries())
       this.#options.onEvent?.({ kind: 'message', turn: first + position, message });
     if (!fits(rendering)) return null;
     transcript.addGiven(rendering);
-    this.#closing = () => transcript.replaceGiven(this.renderer.continuation(messages, first, lastId, false));
+    this.#closing = () => transcript.replaceGiven(this.#continuation(messages, first, lastId, false));
     return rendering;
+  }
+
+  #continuation(...asked: Parameters<Renderer['continuation']>): Rendering {
+    return ofTemplate(() => this.renderer.continuation(...asked));
   }
 
   /** Removes the header of an assistant turn that never came. */
@@ -120,6 +120,16 @@ export class Conversation {
       return `the chat template cannot render the conversation again: ${errorMessage(error)}`;
     }
     return tokenizationWarning(rendered, this.transcript.ids ?? [], tokenizer, mode);
+  }
+}
+
+/** Templates refuse some conversations, such as roles that do not alternate. @throws RolloutFault with its words */
+function ofTemplate(render: () => Rendering): Rendering {
+  try {
+    return render();
+  } catch (error) {
+    if (error instanceof RolloutFault) throw error;
+    throw new RolloutFault('prompt_not_rendered', `the chat template: ${errorMessage(error)}`);
   }
 }
 

@@ -80,6 +80,19 @@ async def compute_score(data_source, solution_str, ground_truth, extra_info=None
   });
 });
 
+test.skipIf(pythons().length === 0)(
+  'an interpreter that a reward file starts finds --python-path, too (skipped without Python)',
+  async () => {
+    const folder = directoryWith({ 'beside_it.py': 'SCORE = 0.25\n' });
+    const body =
+      'import subprocess, sys\n    return float(subprocess.check_output([sys.executable, "-c", "import beside_it; print(beside_it.SCORE)"]))';
+    const path = join(directoryWith({ 'reward.py': `def compute_score(**kwargs):\n    ${body}\n` }), 'reward.py');
+    const reward = ownReward({ path, python: python(), pythonPath: [folder], timeout: 20 });
+    open.push(reward);
+    expect(await reward.fn({ ground_truth: '4' }, '4', undefined)).toMatchObject({ reward: 0.25 });
+  },
+);
+
 describe('a reward file in JavaScript', () => {
   test.each([
     ['NaN', 'return Number.NaN', 'compute_score (reward.mjs:1): the score is NaN, not a number or null'],
