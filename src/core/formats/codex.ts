@@ -81,6 +81,8 @@ export const codexFormat: Format = {
         items.push(...(isJsonObject(line.item) ? executed(line.item) : []));
       } else if (type === 'response_item') {
         if (items.length === 0) from = at;
+        // It went on after an error.
+        if (status === 'error') status = null;
         if (typeof payload.type === 'string' || payload.role !== undefined) items.push(payload);
         else if (payload.instructions !== undefined) meta = payload;
       } else if (type === 'session_meta') {
@@ -104,7 +106,11 @@ export const codexFormat: Format = {
           });
       } else if (type === 'event_msg') {
         if (payload.type === 'token_count' && isJsonObject(payload.info)) usage = payload.info.total_token_usage;
-        if (payload.type === 'error') errors.push(payload.error ?? payload.message ?? payload);
+        const error = payload.type === 'error' ? (payload.error ?? payload.message ?? payload) : payload.error;
+        if (/^(?:error|task_complete|turn_complete)$/.test(String(payload.type)) && isNoted(error)) {
+          errors.push(error);
+          status = 'error';
+        }
         if (payload.type === 'turn_aborted') status = 'aborted';
         if (payload.type === 'task_started' || payload.type === 'turn_started') status = null;
         const id = idOf(payload.call_id);
@@ -149,6 +155,9 @@ export const codexFormat: Format = {
     );
   },
 };
+
+const isNoted = (error: JsonValue | undefined): error is JsonValue =>
+  error !== undefined && error !== null && error !== '';
 
 /** The outcome of its call, from an event of the kind `…_end`. */
 function endedOutcome(payload: JsonObject): RecordedOutcome | undefined {

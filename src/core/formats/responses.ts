@@ -109,12 +109,13 @@ function outputOf(item: JsonObject, place: string): MessageText {
   };
 }
 
-/** Codex records how the command ended beside or inside an output; newer versions do so in a line before the output, which is part of the text. */
+/** mini-swe-agent records it under `extra`. Codex records how the command ended beside or inside an output; newer versions do so in a line before the output, which is part of the text. */
 function outputOutcome(item: JsonObject): RecordedOutcome | undefined {
   const { output } = item;
   const held = typeof output === 'string' && /^\s*\{/.test(output) ? parsed(output) : output;
   const metadata = isJsonObject(held) ? held.metadata : undefined;
-  return outcomeIn({ ...item, status: null }, isJsonObject(held) ? { success: held.success ?? null } : null, metadata);
+  const success = isJsonObject(held) ? { success: held.success ?? null } : null;
+  return outcomeIn({ ...item, status: null }, success, metadata, item.extra);
 }
 
 /** A tool run by the provider: `completed` only means that the item is complete. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
+import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
@@ -13,8 +14,9 @@ export const tinkerTrajectory: Format = {
   mapping: { turns: 'turns', score: 'reward', 'named rewards': 'metrics', group: 'example_id' },
   detects: (record) =>
     Array.isArray(record.turns) && (record.benchmark !== undefined || record.example_id !== undefined),
-  read: (record, context) =>
-    buildRollout(
+  read(record, context) {
+    const error = contentText(record.error);
+    return buildRollout(
       {
         format: 'tinker',
         record,
@@ -25,10 +27,12 @@ export const tinkerTrajectory: Format = {
         group: idOf(record.example_id),
         uid: idOf(record.idx),
         groundTruth: isJsonObject(record.logs) ? record.logs.expected : undefined,
+        ended: error === '' ? null : { how: 'aborted', evidence: `error ${error.slice(0, 60)}` },
         extras: { metrics: record.metrics ?? null },
       },
       context,
-    ),
+    );
+  },
 };
 
 /**
