@@ -1,6 +1,9 @@
 import type { ShellWord, SimpleCommand } from '../actions/shell-words.ts';
 import { codeEffects, loopEffects } from './code-effects.ts';
 import { anyFile, type FileEffect, touchOf } from './file-effect.ts';
+import { gitEffects } from './git-effects.ts';
+import { INTERPRETERS, programEffects, programName, SHELLS, unwrapped } from './program-effects.ts';
+import { shownBy } from './shown-files.ts';
 
 /** Programs that change no file of a project, whatever their words. */
 const READS = new Set(
@@ -15,11 +18,6 @@ const READS = new Set(
 const LOUD = new Set(
   'cat echo printf patch mv cp rm mkdir cd tee touch ln chmod ls pushd popd : export set true'.split(' '),
 );
-/** Programs that read the files that they are given. */
-const RUNNERS =
-  /^(?:pytest|py\.test|tox|nox|unittest|node|deno|gcc|g\+\+|clang|clang\+\+|cc|c\+\+|rustc|javac|java|go|cargo|make|ninja|cmake|mypy|pyright|flake8|pylint|pyflakes|bandit|shellcheck|jest|vitest|mocha|tsc|npm|yarn|pnpm|npx|pip[\d.]*|uv|poetry|curl|wget|docker|podman|apt|apt-get|dpkg|xmllint|coverage|gdb|valgrind|strace|Rscript|php|ruby|perl|lua|julia|open)$/;
-const INTERPRETERS = /^(?:python[\d.]*|pypy\d?|node|deno|perl|ruby|php|lua|bash|sh|zsh|dash|ksh)$/;
-const SHELLS = /^(?:bash|sh|zsh|dash|ksh)$/;
 const UNPACKERS =
   /^(?:tar|bsdtar|unzip|rsync|cpio|7z|patch|rename|mmv|pre-commit|gunzip|gzip|xz|bunzip2|zstd|ed|ex|vim?|nvim|nano)$/;
 const FORMATTERS =
@@ -28,15 +26,7 @@ const FORMATS = /^(?:fmt|format|lint:fix|--fix|--write|--in-place|fix)$/;
 const PACKAGERS = /^(?:npm|yarn|pnpm|cargo|go|poetry|uv|bundle|composer)$/;
 const PACKAGE_FILES =
   'package.json package-lock.json yarn.lock pnpm-lock.yaml Cargo.toml Cargo.lock go.mod go.sum pyproject.toml poetry.lock uv.lock Gemfile.lock composer.json composer.lock';
-const GIT_READS = new Set(
-  `status log diff show blame branch ls-files rev-parse rev-list grep remote config tag describe shortlog reflog fetch add commit init
-  clone cat-file ls-tree bundle notes check-ignore version help push`
-    .trim()
-    .split(/\s+/),
-);
 const REMOVES = /^-\w*[rR]|^--recursive/;
-
-const programName = (head: ShellWord | undefined): string => head?.text.replace(/^.*\//, '') ?? '';
 
 /** Whether a failure of this command is certain to print an error. */
 export const isLoud = ({ words }: SimpleCommand): boolean => words.length === 0 || LOUD.has(programName(words[0]));
@@ -65,41 +55,6 @@ export function pipelineEffects(group: readonly SimpleCommand[], command: string
       .filter(({ kind }) => kind !== 'cd')
       .map((effect): FileEffect => (effect.kind === 'write' ? touchOf(effect.path) : effect));
   });
-}
-
-/** `cat F`, `sed -n 'A,Bp' F`, `head -n N F`, `nl -ba F | sed -n 'A,Bp'`; null for anything else. */
-function shownBy(group: readonly SimpleCommand[]): FileEffect | null {
-  if (
-    group.some(({ redirects }) =>
-      redirects.some(({ op, fd, target }) => !(fd === 2 && op === '>&') && target.text !== '/dev/null'),
-    )
-  )
-    return null;
-  const [first, second] = group.map(({ words }) => words);
-  if (first === undefined || first.some(({ isPlain }) => !isPlain)) return null;
-  const [name, ...rest] = first.map(({ text }) => text);
-  const range = second === undefined ? { from: 1, to: null } : group.length === 2 ? lineRange(second) : null;
-  if (range === null) return null;
-  const show = (path: string | undefined, isNumbered: boolean, part = range): FileEffect | null =>
-    path === undefined || path.startsWith('-') ? null : { kind: 'show', path, ...part, isNumbered };
-  if (name === 'cat' && rest.length === 1) return show(rest[0], false);
-  if (name === 'cat' && rest.length === 2 && rest[0] === '-n') return show(rest[1], true);
-  if (name === 'nl' && rest.length === 2 && rest[0] === '-ba') return show(rest[1], true);
-  const part = second === undefined ? lineRange(first.slice(0, -1)) : null;
-  return part === null ? null : show(rest.at(-1), false, part);
-}
-
-function lineRange(words: readonly ShellWord[]): { from: number; to: number | null } | null {
-  const [name, ...rest] = words.map(({ text }) => text);
-  if (name === 'sed' && rest[0] === '-n' && rest.length === 2) {
-    const match = /^(\d+)(?:,(\d+|\$))?p$/.exec(rest[1] ?? '');
-    if (match === null) return null;
-    const from = Number(match[1]);
-    return { from, to: match[2] === undefined ? from : match[2] === '$' ? null : Number(match[2]) };
-  }
-  if (name !== 'head') return null;
-  const count = /^-(?:n\s*)?(\d+)$/.exec(rest.join(' '))?.[1] ?? (rest.length === 0 ? '10' : undefined);
-  return count === undefined ? null : { from: 1, to: Number(count) };
 }
 
 /** A file that changes, by a word of the command. */
@@ -233,57 +188,6 @@ function commandEffects({ words, redirects }: SimpleCommand, command: string): F
   return [...effects, ...programEffects(name, head, rest, body?.text ?? null)];
 }
 
-/** A program that is not known, or whose effects are in the text that it runs. */
-function programEffects(
-  name: string,
-  head: ShellWord | undefined,
-  rest: readonly ShellWord[],
-  body: string | null,
-): FileEffect[] {
-  const args = rest.map(({ text }) => text);
-  const what = [name, ...args].join(' ').slice(0, 80);
-  if (name === 'eval') return loopEffects(args.join(' '));
-  if (name === 'source' || name === '.') {
-    const [path] = rest;
-    return path?.isPlain === true
-      ? [{ kind: 'script', path: path.text, language: 'shell', args: args.slice(1).join(' ') }]
-      : [anyFile('a script runs that the text does not name')];
-  }
-  if (INTERPRETERS.test(name)) {
-    const codeAt = args.findIndex((arg) => /^-\w*[ce]$/.test(arg));
-    const code = codeAt !== -1 ? args.slice(codeAt + 1).join('\n') : body;
-    const isShell = SHELLS.test(name);
-    if (code !== null && (codeAt !== -1 || args.every((arg) => arg.startsWith('-'))))
-      return isShell
-        ? loopEffects(code).filter(({ kind }) => kind !== 'cd')
-        : codeEffects(code, args.join('\n'), `${name}, a program in the command`);
-    const at = rest.findIndex(({ text }) => !text.startsWith('-'));
-    const script = rest[at];
-    const isModule = args[at - 1] === '-m';
-    if (script !== undefined && !isModule && script.isPlain)
-      return [
-        {
-          kind: 'script',
-          path: script.text,
-          language: isShell ? 'shell' : 'other',
-          args: args.slice(at + 1).join(' '),
-        },
-      ];
-    if (isModule && RUNNERS.test(script?.text ?? '')) return [{ kind: 'runs', what }];
-  } else if (RUNNERS.test(name)) {
-    const out = args.flatMap((arg, i) => (/^-o$|^--out(?:put)?$/.test(args[i - 1] ?? '') ? [touchOf(arg)] : []));
-    return [...out, { kind: 'runs', what }];
-  } else if (head?.isPlain === true && head.text.includes('/'))
-    return [{ kind: 'script', path: head.text, language: 'other', args: args.join(' ') }];
-  // A program that is given a file may change it.
-  const isHidden = rest.some(({ text, isPlain }) => !isPlain && /[$`]/.test(text));
-  return [
-    { kind: 'named', text: args.join(' ') },
-    ...(isHidden && head?.isPlain !== true ? [anyFile('the text does not say what runs')] : []),
-    { kind: 'runs', what },
-  ];
-}
-
 /** Programs that read, but for an option or a second file. */
 function writesByOption(name: string, args: readonly string[]): boolean {
   switch (name) {
@@ -312,41 +216,6 @@ function writesByOption(name: string, args: readonly string[]): boolean {
   }
 }
 
-function gitEffects(args: readonly string[]): FileEffect[] {
-  const verb = args.find((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-C' && args[i - 1] !== '-c') ?? '';
-  const written = args.filter((arg) => arg.startsWith('--output'));
-  if (GIT_READS.has(verb)) return written.length > 0 ? [{ kind: 'named', text: args.join(' ') }] : [];
-  const marked = args.indexOf('--');
-  const paths = args.slice(marked + 1).filter((arg) => !arg.startsWith('-') && arg !== verb);
-  // A pathspec may be a folder.
-  if (
-    marked !== -1 &&
-    paths.every((path) => /\.\w+$/.test(path) && !/[*?[\]:$`]/.test(path)) &&
-    /^(?:checkout|restore|reset)$/.test(verb)
-  )
-    return [{ kind: 'named', text: paths.join(' ') }];
-  return [anyFile(`git ${verb} changes the work tree`)];
-}
-
-/** The command that `sudo`, `env`, `timeout 5` … run. */
-function unwrapped(words: readonly ShellWord[]): ShellWord[] {
-  let rest = [...words];
-  for (;;) {
-    while (rest[0] !== undefined && /^[A-Za-z_]\w*\+?=/.test(rest[0].text)) rest = rest.slice(1);
-    const name = programName(rest[0]);
-    if (!/^(?:sudo|nohup|timeout|env|command|builtin|nice|stdbuf|time|exec|setsid|ionice|unbuffer)$/.test(name))
-      return rest;
-    const [head, ...inner] = rest;
-    let at = inner.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
-    if (at === -1) return head === undefined || /^(?:env|time|exec|command|sudo|nice)$/.test(name) ? [] : rest;
-    // Options of these take words of their own, as does the time itself.
-    while (at < inner.length && /^\d+(?:\.\d+)?[smhd]?$|^[A-Z]+$/.test(inner[at]?.text ?? '')) at++;
-    if (at > 0 && /^-(?:u|C|S)$/.test(inner[at - 1]?.text ?? '')) at++;
-    rest = inner.slice(at);
-    if (rest.length === 0) return [];
-  }
-}
-
 /** The output of a plain echo or printf; null if it is not simply its arguments. */
 function printedBy(name: string, args: readonly string[]): string | null {
   if (name === 'echo') {
@@ -371,6 +240,7 @@ function inPlace(words: readonly ShellWord[]): FileEffect[] {
   );
 }
 
+/** A patch that the command has in its text; null if it has none, or goes another way with it. */
 function unifiedPatch(name: string, args: readonly string[], text: string | null): FileEffect | null {
   if (text === null) return null;
   if (name === 'git' && args[0] === 'apply') {

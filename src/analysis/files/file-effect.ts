@@ -26,3 +26,18 @@ export type ScriptLanguage = 'shell' | 'other';
 
 export const touchOf = (path: string): FileEffect => ({ kind: 'touch', path, needsFile: false });
 export const anyFile = (why: string): FileEffect => ({ kind: 'below', dir: null, why });
+
+/** An effect on the files that it names and no others. */
+export type DirectEffect = Extract<FileEffect, { kind: 'write' | 'copy' | 'move' | 'delete' | 'link' | 'touch' }>;
+
+/** The files that an effect changes. */
+export function pathsOf(effect: DirectEffect): string[] {
+  switch (effect.kind) {
+    case 'copy':
+    case 'move':
+    case 'link':
+      return [effect.from, effect.to];
+    default:
+      return [effect.path];
+  }
+}

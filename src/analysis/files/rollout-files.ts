@@ -3,7 +3,8 @@ import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { RecordedAction } from '../actions/action.ts';
 import { recordedActions, type ToolUse } from '../actions/recorded-actions.ts';
 import { type FoundDirectory, workdirOf } from '../actions/workdir.ts';
-import { type FileState, FollowedFiles, fileDiff, type TouchedFile } from './followed-files.ts';
+import { type FileState, fileDiff, type TouchedFile } from './file-states.ts';
+import { FollowedFiles } from './followed-files.ts';
 import type { KnownFile } from './known-file.ts';
 
 export interface RolloutFiles {

@@ -1,5 +1,9 @@
 import { type KnownFile, type KnownLine, linesOf, partialFile, tabsExpanded, universalNewlines } from './known-file.ts';
 
+/** A text that a tool or the recording shortened. */
+export const CUT =
+  /\[…\]|\.\.\.\(truncated\)|truncated|output_head|omitted|elided|<response clipped>|characters? (?:left out|removed)/;
+
 /** Lines that a result shows with their numbers. */
 export interface View {
   lines: ReadonlyMap<number, string>;

@@ -1,4 +1,4 @@
-import { type FileState, fileDiff } from '../../../analysis/files/followed-files.ts';
+import { type FileState, fileDiff } from '../../../analysis/files/file-states.ts';
 import { blameOf, type FileSummary, filesAt, type RolloutFiles } from '../../../analysis/files/rollout-files.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { plural } from '../../../core/text/numbers.ts';

@@ -1,4 +1,4 @@
-import type { FileState } from '../../../analysis/files/followed-files.ts';
+import type { FileState } from '../../../analysis/files/file-states.ts';
 import { type RolloutFiles, rolloutFiles } from '../../../analysis/files/rollout-files.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
