@@ -11,6 +11,7 @@ export const WORLD_RULES = [
   'set-order',
   'line-order',
   'disk-blocks',
+  'link-counts',
   'view-layout',
   'tool-wording',
 ] as const;
@@ -60,6 +61,12 @@ function isNearNow(token: string, now: number): boolean {
 
 const RULES: readonly TokenRule[] = [
   { name: 'disk-blocks', token: '(?<=^total )\\d+$', applies: (command) => /\bls\b/.test(command) },
+  {
+    // File systems count the names of a folder in different ways.
+    name: 'link-counts',
+    token: '(?<=^ *(?:\\d+ +){0,2}d[rwxsStT-]{9}[.+@]? +)\\d+(?= )',
+    applies: (command) => /\bls\b|\bll\b|\bfind\b.*-ls\b/.test(command),
+  },
   {
     name: 'shell-lines',
     token: '(?<=^(?:/bin/|/usr/bin/)?(?:ba|da)?sh: (?:eval: |-c: )?line )\\d+(?=: )',
@@ -306,6 +313,6 @@ export const asksForChance = (command: string): boolean =>
   (ASKS_CHANCE.test(command) && !IS_SEEDED.test(command)) ||
   ASKS_PID.test(command) ||
   RUNS_BESIDE.test(command) ||
-  /\bdate\b|\buptime\b|\bfree\b|\bdf\b|\bnproc\b|\/proc\/|\buname\b|perf_counter|time\.time|\bulimit\b|\blscpu\b/.test(
+  /\bdate\b|\buptime\b|\bfree\b|\bdf\b|\bnproc\b|\/proc\/|\buname\b|perf_counter|time\.time|\bulimit\b|\blscpu\b|\bls -\w*i|\bstat\b.*%i|\bst_ino\b|\bhostname\b/.test(
     command,
   );

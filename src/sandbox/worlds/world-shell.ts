@@ -17,16 +17,24 @@ export function commandText(command: string, mark: string, kind: ShellKind, dir:
     kind === 'stateless'
       ? `exec bash -c ${shellQuoted(command)} 3>&-`
       : `exec bash -c ${shellQuoted(`eval ${shellQuoted(command)} 3>&-\n__rv=$?; [ $__rv = 0 ] && printf 'cwd %s\\n' "$(pwd -P)" >&3; exit $__rv`)}`;
-  return `( cd ${shellQuoted(dir)} && ${run} ) </dev/null${both}\n__rv_done "$?" ${mark}\n`;
+  // A shell that waits writes how a child was killed; the agent's tool had no such shell.
+  const alone = `( cd ${shellQuoted(dir)} && unset OLDPWD SHLVL && ${run} ) </dev/null`;
+  const quiet = merged ? `{ ${alone} 2>&1; } 2>/dev/null` : `{ ${alone} 2>&9 9>&-; } 9>&2 2>/dev/null`;
+  return `${quiet}\n__rv_done "$?" ${mark}\n`;
 }
 
 /** Runs our own script in the same files; restores the shell's `$?`. */
 export const helperText = (script: string, mark: string): string =>
   `__rv_kept=$?; ( umask 022; cd / ; ${script} ) </dev/null 3>&-\n__rv_done "$?" ${mark}; (exit "$__rv_kept")\n`;
 
-/** Asks a shell for its whole state: directory, mask, variables, functions, aliases, options. */
+/** Prints commands that give another shell the arguments, the directory stack, the exported functions and the traps of this one. */
+const REST_OF_STATE = `builtin printf 'set --'; [ "$#" = 0 ] || builtin printf ' %q' "$@"; builtin printf '\\n'
+for ((__rv_i = \${#DIRSTACK[@]} - 1; __rv_i > 0; __rv_i--)); do builtin printf 'pushd -n -- %q >/dev/null\\n' "$(builtin dirs -l "+$__rv_i")"; done
+builtin declare -Fx; builtin trap -p`;
+
+/** Asks a shell for its whole state: directories, mask, variables, functions, aliases, options, arguments, traps. */
 export const captureText = (mark: string): string =>
-  `__rv_kept=$?; { printf 'cd -- %q\\n' "$PWD"; umask -p; declare -p; declare -f; alias -p; shopt -p; set +o; } 2>/dev/null\n__rv_done "$__rv_kept" ${mark}\n`;
+  `__rv_kept=$?; { printf 'cd -- %q\\n' "$PWD"; umask -p; declare -p; declare -f; alias -p; shopt -p; set +o; ${REST_OF_STATE}; } 2>/dev/null\n__rv_done "$__rv_kept" ${mark}\n`;
 
 /** Variables that belong to the shell itself, and cannot or must not be set again. */
 const OWN_VARIABLES =

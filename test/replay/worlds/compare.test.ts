@@ -24,6 +24,7 @@ describe('a recorded output against a new one', () => {
     ['python3 -c "import random; print(random.random())"', '0.52', '0.91'],
     ['python3 s.py', "{'a', 'b', 'c'}", "{'c', 'a', 'b'}"],
     ['find .', './a\n./b', './b\n./a'],
+    ['ls -la', 'drwxr-xr-x 5 root root 4096 Jan  1  2026 .', 'drwxr-xr-x 1 root root 4096 Jan  1  2026 .'],
   ])('%s: what no two runs share is normalised', (command, recorded, fresh) => {
     expect(verdict(recorded, fresh, command)).toBe('normalised');
   });
@@ -36,6 +37,7 @@ describe('a recorded output against a new one', () => {
     ['echo 5', '5', '6'],
     ['python3 -c "import random; random.seed(1); print(random.random())"', '0.52', '0.91'],
     ['find . | sort', './a\n./b', './b\n./a'],
+    ['ls -l', '-rw-r--r-- 2 root root 4096 Jan  1  2026 a', '-rw-r--r-- 1 root root 4096 Jan  1  2026 a'],
     ['cat x', "{'a', 'b'}", "{'a', 'c'}"],
   ])('%s: another result stays one', (command, recorded, fresh) => {
     expect(verdict(recorded, fresh, command)).toBe('drift');

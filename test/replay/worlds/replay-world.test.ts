@@ -145,6 +145,34 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect(readdirSync(join(first.options.store.folder, 'live'))).toEqual([]);
   });
 
+  it('a run from the middle has the arguments, folders, traps and exported functions of the shell', async () => {
+    const root = temporaryFolder();
+    const calls = [
+      bash("mkdir -p 'rvw d'; pushd 'rvw d' >/dev/null; pushd / >/dev/null; set -- one 'two three'", ''),
+      bash("trap 'echo caught' USR1; f() { echo inner; }; export -f f", ''),
+      bash(
+        'dirs -l -p; echo "$#|$2"; bash -c f; kill -USR1 $$; popd >/dev/null; popd >/dev/null; pwd',
+        '/\n/tmp/rvw d\n/tmp\n2|two three\ninner\ncaught\n/tmp',
+      ),
+    ];
+    expect((await run(calls, root)).words).toEqual(['same', 'same', 'same']);
+    expect((await run(calls, root, { from: 2 })).words).toEqual(['same']);
+  });
+
+  it('a stateless shell is no child of another: nobody says how it was killed, and nothing comes from before', async () => {
+    const alone = (command: string, exit: number, stdout: string, stderr = ''): Call => [
+      'run_command',
+      { command },
+      JSON.stringify({ exit_code: exit, stdout, stderr }),
+    ];
+    const { words } = await run([
+      alone('kill -9 $$', 137, ''),
+      alone('kill -TERM $$; sleep 1', 143, ''),
+      alone('echo out; echo err >&2; echo "[$OLDPWD] $SHLVL"', 0, 'out\n[] 1\n', 'err\n'),
+    ]);
+    expect(words).toEqual(['same', 'same', 'same']);
+  });
+
   it('shells that end, commands that never do, and endless output end with their call', async () => {
     const { outcomes } = await run([
       bash('export KEPT=1', ''),
