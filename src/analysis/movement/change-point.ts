@@ -9,6 +9,22 @@ export interface ChangePoint {
   p: number;
 }
 
+/**
+ * The chance of a jump of a share, by the number of things that were counted: a few groups that are parted without an exception
+ * leave no rest to compare the jump with.
+ */
+export function shareChance({ at, jump }: ChangePoint, shares: ArrayLike<number>, counts: ArrayLike<number>): number {
+  let [sum, before, after] = [0, 0, 0];
+  for (let i = 0; i < shares.length; i++) {
+    sum += shares[i]! * counts[i]!;
+    if (i < at) before += counts[i]!;
+    else after += counts[i]!;
+  }
+  const share = sum / (before + after);
+  const variance = share * (1 - share) * (1 / before + 1 / after);
+  return variance > 0 && before + after > 2 ? fTail(jump ** 2 / variance, 1, before + after - 2) : 1;
+}
+
 /** Minimum number of values on each side. */
 const SIDE = 3;
 /** A smooth drift, as while a model learns, is not a change: a curve of this degree is removed first. */

@@ -3,7 +3,7 @@ import { FACTS } from '../../core/rollout/facts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
 import type { Rest } from '../rest.ts';
-import { type ChangePoint, changePoint, levelChange } from './change-point.ts';
+import { type ChangePoint, changePoint, levelChange, shareChance } from './change-point.ts';
 import { onsetOf, seenFirst } from './onset.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
 import { rowsOfTraining, timelineOf } from './timeline.ts';
@@ -224,7 +224,17 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
         ? levelChange(series, weights, expectedDead(ofTold(scoreMeans), weights, groupRows, scores))
         : changePoint(series, weights);
     const { rho, p: withinP } = withinGroups(values, scores, groupRows);
-    const jumpP = jump === null ? 1 : Math.min(1, jump.p * columns.length);
+    // A group counts once.
+    const size = name === NO_SIGNAL ? own.length / Math.max(1, groupRows.filter((one) => one.length > 1).length) : 1;
+    const luck =
+      jump === null || !isShareName(name)
+        ? 0
+        : shareChance(
+            jump,
+            ofTold(means),
+            weights.map((weight) => weight / size),
+          ) * told.length;
+    const jumpP = jump === null ? 1 : Math.min(1, Math.max(jump.p, luck) * columns.length);
     const isLarge = jump !== null && Math.abs(jump.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
     const isJump = jumpP < ALARM && isLarge && !(Math.abs(rho) > IS_SCORE);
     const grown = IS_TROUBLE.test(name) ? trendOf(means, counts, told, columns.length) : null;
