@@ -6,6 +6,7 @@ import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
 import { FactsCache } from './facts-cache.ts';
 import { FactsPass } from './facts-pass.ts';
+import { distinctFolders } from './file-names.ts';
 import { LONG_RECORD, LongRecords } from './long-record.ts';
 import { bad } from './parse-line.ts';
 import { EMPTY, type FoundFile, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
@@ -137,7 +138,13 @@ export class Dump {
   #take({ files, notices, refused }: FoundPaths): void {
     this.notices.push(...refused, ...notices);
     this.hasRefused = refused.length > 0;
-    this.#files = files.map((file) => this.#fileOf(file));
+    this.#nameFiles(files.map((file) => this.#fileOf(file)));
+  }
+
+  #nameFiles(files: DumpFile[]): void {
+    const folders = distinctFolders(files.map(({ path }) => path));
+    for (const file of files) file.folders = folders.get(file.path) ?? '';
+    this.#files = files;
   }
 
   #fileOf(found: FoundFile): DumpFile {
@@ -244,7 +251,7 @@ export class Dump {
     // back.
     const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
     if (added.length === 0 && removed.length === 0) return [];
-    this.#files = [...this.#files.filter((file) => !removed.includes(file)), ...added].sort(inOrder);
+    this.#nameFiles([...this.#files.filter((file) => !removed.includes(file)), ...added].sort(inOrder));
     for (const file of removed) this.#changed({ kind: 'gone', file, from: 0 });
     this.notify();
     return added;

@@ -208,9 +208,9 @@ export class App {
     return { step: cell('step'), sample: cell('sample') };
   }
 
-  /** The head of the transcript. */
+  /** The head of the transcript, without the folders of its file. */
   #head(): { locator: string; file: string; sample: string } | null {
-    const head = /(?:^|│)[ ▸]*((\S+\.jsonl):\d+) +sample (\d+)\//m.exec(this.screen());
+    const head = /(?:^|│)[ ▸]*(?:\S+\/)?(([^\s/]+\.jsonl):\d+) +sample (\d+)\//m.exec(this.screen());
     return head && { locator: head[1]!, file: head[2]!, sample: head[3]! };
   }
 

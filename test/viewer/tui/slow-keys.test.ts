@@ -74,6 +74,24 @@ describe.each(PRESET_NAMES)('with the preset %s', (name) => {
         }
   });
 
+  test('Esc leaves each beginning of a sequence, and nothing has acted', () => {
+    const keymap = new Keymap(PRESETS[name]);
+    for (const pane of ['list', 'transcript', 'page'] as const) {
+      const sequences = COMMANDS.flatMap(({ id }) => keymap.keysOf(id, pane)).map((sequence) => sequence.split(' '));
+      const begun = new Set(sequences.flatMap((keys) => keys.slice(1).map((_, i) => keys.slice(0, i + 1).join(' '))));
+      expect(begun.size).toBeGreaterThan(1);
+      for (const beginning of begun) {
+        const { press, acted } = keyboard(keymap, inPane[pane]);
+        for (const key of [...beginning.split(' '), 'esc']) {
+          press(key);
+          vi.advanceTimersByTime(PAUSE);
+        }
+        expect(acted, `${beginning} Esc in the ${pane}`).toEqual([]);
+        expect(screen.state.keys, `${beginning} Esc in the ${pane}`).toEqual(inPane[pane].keys);
+      }
+    }
+  });
+
   test('no key is a command and the beginning of another one', () => {
     const keymap = new Keymap(PRESETS[name]);
     for (const pane of ['list', 'transcript', 'page'] as const) {

@@ -6,6 +6,7 @@ import { footOf } from '../../../src/viewer/tui/views/footer.ts';
 import { foundText, listHead } from '../../../src/viewer/tui/views/list-head.ts';
 import { promptInfo } from '../../../src/viewer/tui/views/prompt-info.ts';
 import { questionLines } from '../../../src/viewer/tui/views/question.ts';
+import { transcriptView } from '../../../src/viewer/tui/views/transcript.ts';
 import { smallRun } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 
@@ -171,3 +172,27 @@ test('Esc ends what is looked for before anything else', async () => {
   expect([screen.state.find, screen.state.focus]).toEqual([null, 'transcript']);
   expect(screen.effects).toEqual([{ type: 'find', job: null }]);
 });
+
+test('two streams with files of one name have other titles, and each can be typed after `:`', async () => {
+  const rows = Object.values(smallRun(1, 2))[0] ?? [];
+  screen = await TestScreen.open({ 'train/3.jsonl': rows, 'val/3.jsonl': rows, 'val/4.jsonl': rows });
+  const titles = screen.dump.files.map((file) => {
+    screen.do({ type: 'go', place: { file, record: 1 }, turn: null });
+    return title();
+  });
+  expect(titles).toEqual(['train/3.jsonl:2', 'val/3.jsonl:2', '4.jsonl:2']);
+  for (const typed of titles) {
+    screen.do({ type: 'prompt-open', prompt: 'command' }, { type: 'prompt-change', value: typed });
+    screen.do({ type: 'prompt-submit' });
+    expect(title()).toBe(typed);
+  }
+  const streams = screen.list.slice(1).map((line) => /[a-z]/.exec(line)?.[0] ?? '');
+  expect([...new Set(streams)].sort()).toEqual(['t', 'v']);
+});
+
+/** The name of the rollout above the transcript. */
+function title(): string {
+  const scene = { state: screen.state, data: screen.data, theme: MONO, name: '' };
+  const [head = ''] = transcriptView(scene, 100, 20);
+  return /\S+:\d+/.exec(head.replace(/\x1b\[[\d;]*m/g, ''))?.[0] ?? '';
+}

@@ -14,12 +14,13 @@ import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
+import { placeName } from '../rows/place-name.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
 
-const nameWithScore = ({ file, record }: Place): string =>
-  sanitiseLine(`${file.stem}:${file.index.line(record)} score ${scoreText(file.score(record))}`);
+const nameWithScore = (place: Place): string =>
+  sanitiseLine(`${placeName(place)} score ${scoreText(place.file.score(place.record))}`);
 
 /** Characters shown of a turn that differs. */
 const MOST_SHOWN = 20_000;

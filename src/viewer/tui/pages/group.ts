@@ -6,6 +6,7 @@ import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatAdvantage } from '../../present/numbers.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
+import { placeName } from '../rows/place-name.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import { byColumn } from './by-column.ts';
 
@@ -54,7 +55,7 @@ export function groupPage({ place, left }: GroupSubject, sort: PageSort | null, 
   for (const { name, values } of found)
     if (typeof values === 'string') reasons.set(values, [...(reasons.get(values) ?? []), name]);
   return {
-    title: sanitiseLine(`the group of ${file.stem}:${file.index.line(place.record)}`),
+    title: sanitiseLine(`the group of ${placeName(place)}`),
     note: groups === null ? 'looking for the group …' : (groups.reasonOf(place.record) ?? 'recomputed from the scores'),
     head: [
       [

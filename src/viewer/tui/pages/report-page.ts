@@ -9,11 +9,13 @@ import {
   type RolloutPlace,
   shownColumns,
 } from '../../../analysis/report/report.ts';
+import { truncateStart } from '../../../core/text/fit.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
 import type { Cell, TableColumn } from '../../present/page-table.ts';
 import { cellText } from '../../present/report/cell-text.ts';
 import type { Page, PageRow } from '../rows/page.ts';
+import { placeName } from '../rows/place-name.ts';
 import type { Action } from '../state/action.ts';
 import type { PageSort } from '../state/page.ts';
 import { byColumn } from './by-column.ts';
@@ -121,14 +123,13 @@ function cellOf<Row>({ key, type, value }: ReportColumn<Row>, row: Row, parts: R
   if (drawn !== undefined) return drawn(row);
   const cell = value(row);
   if (isPlace(cell))
-    return sanitiseLine(type === 'prompt' ? (parts.promptOf?.(cell) ?? placeName(cell)) : placeName(cell));
+    return type === 'prompt' ? sanitiseLine(parts.promptOf?.(cell) ?? placeName(cell)) : placeCell(cell);
   const text = cellText(cell, type);
   return text === '' && typeof cell !== 'boolean' && endsRight({ type }) ? '–' : sanitiseLine(text);
 }
 
-/** A rollout within the open dump. */
-export const placeName = ({ file, record, turn }: RolloutPlace): string =>
-  `${file.stem}:${file.index.line(record)}${turn === null || turn === undefined ? '' : ` t${turn}`}`;
+/** Folders give way to the line. */
+export const placeCell = (place: RolloutPlace): string => truncateStart(sanitiseLine(placeName(place)), WIDTHS.rollout);
 
 function orderOf(value: CellValue): number | string | null {
   const plain = plainValue(value);

@@ -5,7 +5,7 @@ import { type TriagePick, triage } from '../../../analysis/triage.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
-import { placeName, reportPage } from './report-page.ts';
+import { placeCell, reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
 
 /** The rollouts to read, each with a reason; while reading one, a key moves on to the next. */
@@ -30,7 +30,7 @@ export function triagePage(
     head: [
       `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next, ${data.keys.label('label')} and a letter labels it and goes on`,
     ],
-    drawn: { locator: (pick) => `${isRead(pick) ? '✓' : ' '} ${placeName(facts.place(pick.row))}` },
+    drawn: { locator: (pick) => `${isRead(pick) ? '✓' : ' '} ${placeCell(facts.place(pick.row))}` },
     open: ({ row }) => ({ type: 'page-read', place: facts.place(row), turn: null }),
     says: ({ reason }) => reason,
   });

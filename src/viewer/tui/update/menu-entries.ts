@@ -1,5 +1,6 @@
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
+import { placeName } from '../rows/place-name.ts';
 import { LABEL_KEY, REPLAY_KEYS } from '../rows/replay-values.ts';
 import type { Action } from '../state/action.ts';
 import type { State } from '../state/state.ts';
@@ -55,7 +56,7 @@ export const markEntries = ({ list }: State): MenuEntry[] =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([letter, { place }]) => ({
       key: letter,
-      title: sanitiseLine(`${place.file.stem}:${place.file.index.line(place.record)}`),
+      title: sanitiseLine(placeName(place)),
       action: { type: 'mark-go', letter },
     }));
 

@@ -17,8 +17,8 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
   const hits = highlights(state, data);
   const said = labelWords(state.labels.rollouts.get(file.locator(record)) ?? []);
   const head = {
-    // Without its folders, as it can be typed after `:`.
-    locator: sanitiseLine(basename(file.path) + file.locator(record).slice(shownPath(file.path).length)),
+    // With the folders that tell it from others of its name, as it can be typed after `:`.
+    locator: sanitiseLine(file.folders + basename(file.path) + file.locator(record).slice(shownPath(file.path).length)),
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
