@@ -31,7 +31,7 @@ A dump is only ever read.
     text: `NO_COLOR                        no colours; the loss mask is in the gutter all the same
 COLUMNS, TERM, COLORTERM        the terminal
 EDITOR, PAGER                   the programs that V opens
-ROLLOUT_VIEWER_THEME            auto (light if COLORFGBG says so), dark, light, contrast
+ROLLOUT_VIEWER_THEME            auto (by the terminal's background), dark, light, contrast
 ROLLOUT_VIEWER_KEYS             the keys of another program: less, emacs, verl
 SANDBOX_FUSION_ENDPOINT         the server on which calls run again
 ROLLOUT_VIEWER_MODEL_URL        the model server of fork and rollout

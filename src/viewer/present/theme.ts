@@ -181,17 +181,25 @@ function isLight({ COLORFGBG: colours }: Record<string, string | undefined>): bo
   return background !== undefined && (background === '7' || (Number(background) >= 9 && Number(background) <= 15));
 }
 
+/** Whether the theme depends on the terminal's background. Linux's console prints the question instead of answering. */
+export const asksBackground = (env: Record<string, string | undefined>): boolean =>
+  !env.NO_COLOR && env.TERM !== 'dumb' && env.TERM !== 'linux' && wantedTheme(env) === 'auto';
+
+const wantedTheme = (env: Record<string, string | undefined>): (typeof THEMES)[number] =>
+  THEMES.find((name) => name === env.ROLLOUT_VIEWER_THEME) ?? 'auto';
+
 /**
  * NO_COLOR (set and not empty) overrides everything else in the environment; TERM=dumb has no colours. ROLLOUT_VIEWER_THEME
  * names a theme; COLORFGBG tells a light background from a dark one.
+ * @param isLightHere what the terminal itself said of its background
  */
-export function themeFor(env: Record<string, string | undefined>): Theme {
+export function themeFor(env: Record<string, string | undefined>, isLightHere = isLight(env)): Theme {
   if (env.NO_COLOR || env.TERM === 'dumb') return MONO;
   const has256 = /256col|direct/.test(env.TERM ?? '') || /truecolor|24bit/.test(env.COLORTERM ?? '');
   const theme = has256 ? { ...COLOURS, ...SCALES_OF_256 } : COLOURS;
-  const wanted = THEMES.find((name) => name === env.ROLLOUT_VIEWER_THEME) ?? 'auto';
+  const wanted = wantedTheme(env);
   if (wanted === 'contrast') return { ...theme, ...CONTRAST };
-  if (wanted === 'dark' || (wanted === 'auto' && !isLight(env))) return theme;
+  if (wanted === 'dark' || (wanted === 'auto' && !isLightHere)) return theme;
   return { ...theme, ...ON_LIGHT, ...(has256 ? { ...SCALES_OF_256, ...ON_LIGHT_OF_256 } : {}) };
 }
 

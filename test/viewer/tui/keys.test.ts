@@ -29,6 +29,17 @@ describe('keys', () => {
     ]);
   });
 
+  test('an answer of the terminal is no key, whatever is in it and wherever it ends', () => {
+    expect(names('j\x1b]11;rgb:ff/ff/ff\x07k')).toEqual(['j', 'report', 'k']);
+    expect(names('\x1b]11;q j dd\x1b\\k')).toEqual(['report', 'k']);
+    expect(names('\x1b]11;cut off\x1b[A')).toEqual(['report', 'up']);
+    expect(names('\x1b]11;cut off\rj')).toEqual(['report', 'enter', 'j']);
+    expect(names('\x1b]11;cut off')).toEqual(['report']);
+    expect(decodeKeys('\x1b]11;rgb:ff', false).rest).toBe('\x1b]11;rgb:ff');
+    expect(names('\x1b]')).toEqual(['alt+]']);
+    expect(names('\x1b]j', false)).toEqual(['alt+]', 'j']);
+  });
+
   test('however the bytes are cut, the keys are the same', () => {
     const piece = fc.constantFrom(
       'j',
@@ -42,6 +53,8 @@ describe('keys', () => {
       '\x1b[200~a\rb\x1b[201~',
       '计',
       '\x04',
+      '\x1b]11;rgb:ffff/ffff/ffff\x07',
+      '\x1b]11;rgb:1c1c/1c1c/1c1c\x1b\\',
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(60), { maxLength: 5 }), (pieces, cuts) => {

@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
-import { decodeKeys, type Key, PASTE_BEGIN } from './keys.ts';
+import { decodeKeys, type Key, PASTE_BEGIN, REPORT_BEGIN } from './keys.ts';
 
 /** How long the bytes after an Esc may take to make it an arrow key; ssh usually sends them in one packet. */
 const ESC_MS = 30;
 /** More than one byte of a sequence is not a lone Esc: the rest of a mouse report may be late. */
 const SEQUENCE_MS = 300;
-/** A paste arrives in many pieces. */
+/** A paste arrives in many pieces, and an answer of the terminal must not become keys. */
 const PASTE_MS = 1000;
 
 const isClosedTerminal = (error: unknown): boolean =>
@@ -24,15 +24,20 @@ export interface KeySource {
 export class Keyboard {
   readonly #input: KeySource;
   readonly #listener: (keys: Key[]) => void;
+  readonly #answered: (report: string) => void;
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
   /** Bytes received so far. */
   received = 0;
+  /** Keys pressed so far; answers of the terminal are none. */
+  pressed = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(input: KeySource, listener: (keys: Key[]) => void) {
+  /** @param answered receives the terminal's answers (OSC), which are no keys */
+  constructor(input: KeySource, listener: (keys: Key[]) => void, answered: (report: string) => void = () => {}) {
     this.#input = input;
     this.#listener = listener;
+    this.#answered = answered;
   }
 
   start(): void {
@@ -68,9 +73,13 @@ export class Keyboard {
     const { keys, rest } = decodeKeys(this.#rest + text, final);
     this.#rest = rest;
     if (rest !== '') {
-      const wait = rest.startsWith(PASTE_BEGIN) ? PASTE_MS : rest.length > 1 ? SEQUENCE_MS : ESC_MS;
+      const isLong = rest.startsWith(PASTE_BEGIN) || (rest.startsWith(REPORT_BEGIN) && rest.includes(';'));
+      const wait = isLong ? PASTE_MS : rest.length > 1 ? SEQUENCE_MS : ESC_MS;
       this.#timer = setTimeout(() => this.#decode('', true), wait);
     }
-    if (keys.length > 0) this.#listener(keys);
+    const pressed = keys.filter(({ name }) => name !== 'report');
+    this.pressed += pressed.length;
+    if (pressed.length > 0) this.#listener(pressed);
+    for (const { name, raw } of keys) if (name === 'report') this.#answered(raw);
   }
 }

@@ -1,6 +1,6 @@
 /** One press, or one paste. */
 export interface Key {
-  /** 'j', 'J', 'space', 'enter', 'esc', 'up', 'ctrl+d', 'alt+x', 'shift+tab', 'f1', 'paste' … */
+  /** 'j', 'J', 'space', 'enter', 'esc', 'up', 'ctrl+d', 'alt+x', 'shift+tab', 'f1', 'paste', 'report' … */
   name: string;
   /** The character, or the pasted text; '' for keys that type nothing. */
   text: string;
@@ -62,6 +62,13 @@ const SEQUENCE = /^\x1b(?:\[([0-9;<?]*)([A-Za-z~])|O([A-Za-z]))/;
 /** A prefix that more bytes may complete. */
 const UNFINISHED = /^\x1b(?:\[[0-9;<?]*|O)?$/;
 
+export const REPORT_BEGIN = '\x1b]';
+/** An answer of the terminal (OSC); a control character ends one that was cut off. */
+const REPORT = /^\x1b\]\d+;[^\x00-\x1f\x7f\x9c]*(?:\x07|\x1b\\|\x9c)?/;
+const UNFINISHED_REPORT = /^\x1b\](?:\d*|\d+;[^\x00-\x1f\x7f\x9c]*\x1b?)$/;
+/** Characters that no answer exceeds. */
+const LONGEST_REPORT = 4096;
+
 function modified(name: string, parameter: string | undefined): string {
   const bits = Number(parameter ?? 1) - 1;
   if (!(bits > 0)) return name;
@@ -102,6 +109,17 @@ export function decodeKeys(input: string, final: boolean): { keys: Key[]; rest: 
       at = end === -1 ? stop : stop + PASTE_END.length;
       keys.push({ name: 'paste', text, raw: text });
       continue;
+    }
+    if (tail.startsWith(REPORT_BEGIN)) {
+      const text = input.slice(at, at + LONGEST_REPORT);
+      if (!final && text.length < LONGEST_REPORT && UNFINISHED_REPORT.test(text))
+        return { keys, rest: input.slice(at) };
+      const [raw] = REPORT.exec(text) ?? [];
+      if (raw !== undefined) {
+        keys.push({ name: 'report', text: '', raw });
+        at += raw.length;
+        continue;
+      }
     }
     const match = SEQUENCE.exec(tail);
     if (match !== null) {

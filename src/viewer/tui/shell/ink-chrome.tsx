@@ -8,7 +8,8 @@ import type { Kit } from '../views/kit.ts';
 
 /** Lays out the chrome with Ink, which draws into memory; only the screen writes to the terminal. */
 export class InkChrome {
-  readonly #kit: Kit;
+  readonly #onType: (value: string) => void;
+  #kit: Kit;
   readonly #keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {}, ref() {}, unref() {} });
   readonly #output = Object.assign(
     new Writable({
@@ -25,7 +26,13 @@ export class InkChrome {
   #props = '';
 
   constructor(theme: Theme, onType: (value: string) => void) {
+    this.#onType = onType;
     this.#kit = inkKit(theme, onType);
+  }
+
+  setTheme(theme: Theme): void {
+    this.#kit = inkKit(theme, this.#onType);
+    this.#props = '';
   }
 
   draw(chrome: Chrome): ChromeRows {

@@ -11,7 +11,7 @@ const PAUSE_MS = 100;
  * frame, or with the first prompt or help, which need them.
  */
 export class LazyInk {
-  readonly #theme: Theme;
+  #theme: Theme;
   readonly #onType: (value: string) => void;
   readonly #loaded: () => void;
   #ink: InkChrome | null = null;
@@ -27,6 +27,11 @@ export class LazyInk {
 
   get isLoading(): boolean {
     return this.#timer !== null || (this.#loading !== null && this.#ink === null);
+  }
+
+  setTheme(theme: Theme): void {
+    this.#theme = theme;
+    this.#ink?.setTheme(theme);
   }
 
   draw(chrome: Chrome): ChromeRows {

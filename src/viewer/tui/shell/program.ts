@@ -8,13 +8,14 @@ import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
 import { dumpName, loadLast, loadViews, type SavedView, saveLast, saveView } from '../../config/saved-views.ts';
 import type { PointAnswer, PointRequest } from '../../listen/place.ts';
-import { themeFor } from '../../present/theme.ts';
+import { asksBackground, type Theme, themeFor } from '../../present/theme.ts';
 import { Pages } from '../pages/pages.ts';
 import { DumpData } from '../rows/dump-data.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';
 import { pointedAt } from '../runner/pointed.ts';
+import { BackgroundQuestion } from '../screen/background.ts';
 import { copyText } from '../screen/clipboard.ts';
 import { Keyboard } from '../screen/keyboard.ts';
 import { Screen } from '../screen/screen.ts';
@@ -97,11 +98,13 @@ class Program {
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
   readonly #input: Input;
+  readonly #background: BackgroundQuestion;
   readonly #history = new History(historyFile());
   readonly #runner: LazyRunner;
   readonly #prefetch: Prefetch;
   readonly #finder: Finder;
   #state: State;
+  #theme: Theme;
   #follower: Follower | null = null;
   #idle: IdleReporter | null = null;
   #stopListening: () => void = () => {};
@@ -145,16 +148,17 @@ class Program {
       labels: initialLabels(options.rater),
       follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
-    const theme = themeFor(env);
+    this.#theme = themeFor(env);
+    this.#background = new BackgroundQuestion((question) => output.write(question), answerMsOf(env));
     const scene = (): Scene => ({
       state: this.#state,
       data: this.#data.known,
-      theme,
+      theme: this.#theme,
       name: options.name,
       connection: options.connection?.status() ?? null,
     });
     this.#ink = new LazyInk(
-      theme,
+      this.#theme,
       (value) => this.dispatch({ type: 'prompt-change', value }),
       () => this.#screen.invalidate('chrome'),
     );
@@ -182,10 +186,14 @@ class Program {
       this.#state,
       isTested(env),
     );
-    this.#keyboard = new Keyboard(input, (keys) => {
-      this.#ink.pause();
-      this.#input.press(keys);
-    });
+    this.#keyboard = new Keyboard(
+      input,
+      (keys) => {
+        this.#ink.pause();
+        this.#input.press(keys);
+      },
+      (report) => this.#answered(report),
+    );
     this.#input = new Input({
       data: this.#data,
       keymap: options.keymap,
@@ -280,7 +288,7 @@ class Program {
     if (view === null || this.#state.list.cursor === null) return;
     if (!isIndexed && !isAllThere(view, this.#state, this.#data)) return;
     this.#left = null;
-    this.dispatch({ type: 'view-reopen', view, isMoved: this.#keyboard.received > 0 });
+    this.dispatch({ type: 'view-reopen', view, isMoved: this.#keyboard.pressed > 0 });
   }
 
   /** Runs on every exit. If the last view was not fully restored yet, it stays as it was. */
@@ -336,13 +344,24 @@ class Program {
     this.#hasShown = true;
     this.#ink.pause();
     this.#draw();
+    // Somebody who typed ahead may quit before the answer, which the shell would then read.
+    if (asksBackground(this.#options.env) && this.#keyboard.pressed === 0) this.#background.ask();
+  }
+
+  /** The terminal has said what its background is, or something else. */
+  #answered(report: string): void {
+    const isLight = this.#background.answer(report);
+    if (isLight === null) return;
+    this.#theme = themeFor(this.#options.env, isLight);
+    this.#ink.setTheme(this.#theme);
+    this.#screen.invalidate();
   }
 
   /** Runs an action after what it waits for has loaded, unless the user has moved on meanwhile. */
   async #load({ want, action }: Extract<Effect, { type: 'load' }>): Promise<void> {
-    const { received } = this.#keyboard;
+    const { pressed } = this.#keyboard;
     await this.#data.bring(want);
-    if (this.#keyboard.received === received && this.#state.list.cursor !== null) this.dispatch(action);
+    if (this.#keyboard.pressed === pressed && this.#state.list.cursor !== null) this.dispatch(action);
   }
 
   #find(job: FindJob | null): void {
@@ -501,6 +520,10 @@ const READ_MS = 1500;
 /** A test sees no durations unless it asks for them. */
 const readMsOf = (env: ScreenOptions['env']): number | null =>
   env.ROLLOUT_VIEWER_READ_MS !== undefined ? Number(env.ROLLOUT_VIEWER_READ_MS) : isTested(env) ? null : READ_MS;
+
+/** Under test, an answer is in time however busy the machine is, unless the test says how long it may take. */
+const answerMsOf = (env: ScreenOptions['env']): number | undefined =>
+  isTested(env) ? Number(env.ROLLOUT_VIEWER_ANSWER_MS ?? Number.POSITIVE_INFINITY) : undefined;
 
 /** Under test, the program is strict with itself, and reports when it is idle. */
 const isTested = (env: ScreenOptions['env']): boolean => env.ROLLOUT_VIEWER_TEST === '1';
