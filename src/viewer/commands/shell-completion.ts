@@ -1,8 +1,8 @@
 import { scriptWord } from '../../core/text/shell-quote.ts';
 import type { CommandEntry, FlagEntry, FlagValue } from './command-tree.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+export const COMPLETED_SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof COMPLETED_SHELLS)[number];
 
 /** A shell script that completes commands, flags, their values and paths. */
 export function completionScript(shell: Shell, commands: readonly CommandEntry[]): string {
