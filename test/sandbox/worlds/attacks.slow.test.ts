@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
 import { ATTACKS } from './attack-table.ts';
+import { KERNEL_ATTACKS } from './kernel-attacks.ts';
 import { faultsOf } from './run-attack.ts';
 import { makeRootfs, missingPrograms } from './small-rootfs.ts';
 
@@ -12,7 +13,7 @@ const skips = (await worldProblem()) !== null || missingPrograms().length > 0;
 describe.skipIf(skips)('a world holds a program that', () => {
   const rootfs = mkdtempSync(join(tmpdir(), 'rootfs-'));
   if (!skips) makeRootfs(rootfs);
-  it.each(ATTACKS)(
+  it.each([...ATTACKS, ...KERNEL_ATTACKS])(
     '$name',
     async (attack) => {
       expect(await faultsOf(attack, rootfs)).toEqual([]);
