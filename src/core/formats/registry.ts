@@ -21,6 +21,7 @@ import { droid, droidFormat, goose, gooseFormat, sts, stsFormat } from './hub-se
 import { inspectLog, inspectSample } from './inspect.ts';
 import { interCode, interCodeRun } from './intercode.ts';
 import { langchain } from './langchain.ts';
+import { langgraph, langgraphFormat } from './langgraph.ts';
 import { langfuse, langfuseFormat } from './langfuse.ts';
 import { langsmith, langsmithFormat } from './langsmith.ts';
 import { lmEval } from './lm-eval.ts';
@@ -94,6 +95,7 @@ export const FORMATS: readonly Format[] = [
   strands,
   halTask,
   halResults,
+  langgraphFormat,
   langchain,
   pydanticAi,
   autogen,
@@ -168,6 +170,7 @@ const SESSIONS: readonly Session[] = [
   agentsTraces,
   agentsSession,
   langsmith,
+  langgraph,
   langfuse,
   weave,
   braintrust,
