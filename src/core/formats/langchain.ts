@@ -69,10 +69,10 @@ export function langchainRollout(
 
 /** One of the snapshots of a thread, which each repeat what was there before. */
 export const isSnapshot = (record: JsonObject): boolean =>
-  isJsonObject(record.values) && Array.isArray(record.next) && placeOf(record) !== null;
+  isJsonObject(record.values) && Array.isArray(record.next) && snapshotThread(record) !== null;
 
 /** The thread, and the subgraph within it that has a state of its own. */
-export function placeOf(snapshot: JsonObject): string | null {
+export function snapshotThread(snapshot: JsonObject): string | null {
   const { thread_id: thread, checkpoint_ns: within } = configurable(snapshot);
   const id = idOf(thread ?? null);
   return id === null || typeof within !== 'string' || within === '' ? id : `${id} ${within}`;

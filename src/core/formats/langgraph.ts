@@ -1,7 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Format, Session } from './format.ts';
-import { configurable, isSnapshot, langchainRollout, placeOf } from './langchain.ts';
+import { configurable, isSnapshot, langchainRollout, snapshotThread } from './langchain.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
@@ -9,7 +9,7 @@ import { idOf, numberOf, objectsOf } from './values.ts';
 export const langgraph: Session = {
   name: 'langgraph',
   isEvent: isSnapshot,
-  keyOf: placeOf,
+  keyOf: snapshotThread,
   // A document that is one snapshot is a session, too.
   eventsOf: (record) => [record],
 };
@@ -31,9 +31,9 @@ export const langgraphFormat: Format = {
     const events = objectsOf(record.events);
     const [newest = 0] = events.map((_, at) => at).sort((a, b) => laterFirst(events, a, b));
     const snapshot = events[newest] ?? {};
-    const messages = messagesIn(snapshot);
+    const messages = stateMessages(snapshot);
     const keys = messages.map(keyOfMessage);
-    const apart = events.filter((one) => messagesIn(one).some((message, at) => keyOfMessage(message) !== keys[at]));
+    const apart = events.filter((one) => stateMessages(one).some((message, at) => keyOfMessage(message) !== keys[at]));
     const failed = objectsOf(snapshot.tasks).flatMap(({ error }) => idOf(error ?? null) ?? []);
     const next = Array.isArray(snapshot.next) ? snapshot.next : [];
     return langchainRollout(
@@ -57,7 +57,8 @@ export const langgraphFormat: Format = {
   },
 };
 
-const messagesIn = ({ values }: JsonObject): JsonObject[] => (isJsonObject(values) ? objectsOf(values.messages) : []);
+const stateMessages = ({ values }: JsonObject): JsonObject[] =>
+  isJsonObject(values) ? objectsOf(values.messages) : [];
 
 function laterFirst(snapshots: readonly JsonObject[], a: number, b: number): number {
   const [one = {}, other = {}] = [snapshots[a], snapshots[b]];
@@ -66,7 +67,7 @@ function laterFirst(snapshots: readonly JsonObject[], a: number, b: number): num
   return (
     (seconds(other) ?? 0) - (seconds(one) ?? 0) ||
     (step(other) ?? 0) - (step(one) ?? 0) ||
-    messagesIn(other).length - messagesIn(one).length ||
+    stateMessages(other).length - stateMessages(one).length ||
     a - b
   );
 }

@@ -21,8 +21,8 @@ import { droid, droidFormat, goose, gooseFormat, sts, stsFormat } from './hub-se
 import { inspectLog, inspectSample } from './inspect.ts';
 import { interCode, interCodeRun } from './intercode.ts';
 import { langchain } from './langchain.ts';
-import { langgraph, langgraphFormat } from './langgraph.ts';
 import { langfuse, langfuseFormat } from './langfuse.ts';
+import { langgraph, langgraphFormat } from './langgraph.ts';
 import { langsmith, langsmithFormat } from './langsmith.ts';
 import { lmEval } from './lm-eval.ts';
 import { mapped } from './mapped.ts';
