@@ -1,2 +1,2 @@
-/** A pause between parts of long work, so that it does not block a waiting person. */
-export type Rest = () => Promise<void> | undefined;
+/** A pause between parts of long work, so that it does not block a waiting person. Work that knows how much it is says so. */
+export type Rest = (done?: number, total?: number) => Promise<void> | undefined;

@@ -201,7 +201,7 @@ function groupQueues(table: readonly GroupRow[], scores: Float64Array, next: () 
         .map(({ rows }) => rows[0]!),
     },
     {
-      kind: 'world zero',
+      kind: 'infra zero',
       reason: 'a zero caused by infrastructure',
       rows: world.slice(0, MANY).flatMap((group) => memberWith(group, group.worst)),
     },

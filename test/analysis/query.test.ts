@@ -78,7 +78,7 @@ describe('a filter', () => {
     ['score <', 7, /expected a value/],
     ['score < "a"', 8, /compares numbers/],
     ['score == "a"', 9, /score is a number/],
-    ['scroe < 1', 0, /do you mean score/],
+    ['scroe < 1', 0, /did you mean score/],
     ['score ~ /x/', 6, /score is a number/],
     ['score < 0.5x', 8, /0\.5x is not a number/],
     ['output < 3', 9, /output is text/],

@@ -30,6 +30,7 @@ export async function* passing(
     from += together, together = Math.min(TOGETHER, together * 2)
   ) {
     const to = Math.min(file.count, from + together);
+    dump.reached(file, from);
     if (asksFacts)
       await dump.lookAt(
         file,

@@ -23,7 +23,7 @@ export async function textRows(
   const known = rows.filter((row) => at[row]! >= 0);
   const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
   const found: TextRow[] = [];
-  for (const row of [...chosen].sort((a, b) => a - b)) {
+  for (const [done, row] of [...chosen].sort((a, b) => a - b).entries()) {
     const said = textOf(row);
     if (said !== null)
       found.push({
@@ -34,7 +34,7 @@ export async function textRows(
         phrases: phrasesBy(said),
         repeats: mostSaid(said.model),
       });
-    await rest();
+    await rest(done, chosen.length);
   }
   return { texts: found, steps };
 }

@@ -112,7 +112,10 @@ class Parser {
       throw new QueryError(`of calls that were run again are known ${AGAIN_NAMES.join(', ')}`, name.at);
     const meant = field.type === 'extra' && !name.value.startsWith('extras.') ? nearField(name.value) : null;
     if (meant !== null)
-      throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name.value}`, name.at);
+      throw new QueryError(
+        `did you mean ${meant}? If the records have a key of this name, write extras.${name.value}`,
+        name.at,
+      );
     // A boolean needs no comparison.
     if (field.type === 'read' && !this.#isCompared()) return { op: 'compare', field, by: '==', value: true };
     const sign = this.#take();

@@ -22,7 +22,8 @@ export function parseSort(text: string): SortOrder {
   const field = fieldNamed(name);
   if (field.type === 'again' || field.type === 'label') throw new QueryError('rows are filtered by it, not sorted', 0);
   const meant = field.type === 'extra' && !name.startsWith('extras.') ? nearField(name) : null;
-  if (meant !== null) throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name}`, 0);
+  if (meant !== null)
+    throw new QueryError(`did you mean ${meant}? If the records have a key of this name, write extras.${name}`, 0);
   return { key: name, field, descending: direction === 'desc' };
 }
 

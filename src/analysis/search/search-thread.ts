@@ -101,20 +101,27 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
   const sifted: Promise<boolean>[] = [];
   let next = 0;
   const { files } = dump;
+  const oldest = async (): Promise<Searched> => {
+    const searched = await asked.shift()!;
+    dump.reached(searched.file, searched.from + searched.count);
+    return searched;
+  };
   try {
     for (const [at, file] of files.entries()) {
       while (sifted.length < Math.min(files.length, at + threads.length * 2))
         sifted.push(mayHold(threads[sifted.length % threads.length]!, files[sifted.length]!, wanted));
-      if (!(await sifted[at])) continue;
+      const mayHave = await sifted[at];
+      dump.reached(file, 0);
+      if (!mayHave) continue;
       if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
       for (let from = 0; from < file.count; ) {
         const to = searchEnd(file, from);
         asked.push(ask(threads[next++ % threads.length]!, file, from, to, wanted));
         from = to;
-        if (asked.length > threads.length * 2) yield await asked.shift()!;
+        if (asked.length > threads.length * 2) yield await oldest();
       }
     }
-    while (asked.length > 0) yield await asked.shift()!;
+    while (asked.length > 0) yield await oldest();
   } finally {
     for (const thread of threads) thread.close();
   }

@@ -42,6 +42,7 @@ export async function* readSignal(
       const step = open.get(key) ?? { stream: file.stream, step: file.stepOf(record), rows: [], leftOut: 0 };
       open.set(key, step);
       await rest();
+      dump.reached(file, record);
       const row = file.read(record);
       if (filter !== null && !filter.accepts(Subject.read(row))) continue;
       const signal = row.rollout === null ? null : signalRow(row.rollout, { file, record });

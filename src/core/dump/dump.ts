@@ -10,7 +10,7 @@ import { distinctFolders } from './file-names.ts';
 import { LONG_RECORD, LongRecords } from './long-record.ts';
 import { bad } from './parse-line.ts';
 import { EMPTY, type FoundFile, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
-import type { Place, Progress } from './place.ts';
+import type { Place, Progress, Work } from './place.ts';
 import type { ReadMarks } from './read-marks.ts';
 
 export type { Place, Progress } from './place.ts';
@@ -24,6 +24,8 @@ export interface DumpOptions {
   facts?: string;
   /** The rollouts that this user has read, in any dump. */
   reads?: ReadMarks;
+  /** Takes how far long work over all records has come. */
+  onWork?: ((work: Work) => void) | undefined;
   /** A screen shows it, so reading threads give way to the one that answers keys. */
   givesWay?: boolean;
   /** Named paths may be missing; the dump waits for them. */
@@ -46,6 +48,8 @@ export interface DumpChange {
 /** Byte limit on the lines of cached parsed records; a parsed record takes about three times as much memory. */
 const CACHE_BYTES = 8 << 20;
 
+/** The shortest ms between two reports of a walk. */
+const REPORT_MS = 100;
 /** The shortest ms between two calls of the listeners: a screen can show no more. */
 const FRAME_MS = 16;
 /**
@@ -84,6 +88,8 @@ export class Dump {
   readonly #listeners = new Set<() => void>();
   readonly #changeListeners = new Set<(change: DumpChange) => void>();
   #isNotified = false;
+  /** The earliest time of the next report of a walk. */
+  #nextReport = 0;
   /** The earliest time of the next listener call. */
   #nextNotice = 0;
   #isClosed = false;
@@ -346,13 +352,30 @@ export class Dump {
    * then
    */
   async lookAtAll(onProgress: () => void = () => {}): Promise<void> {
-    for (const file of this.#files) await file.buildIndex(() => !this.#isClosed);
+    for (const file of this.#files) {
+      await file.buildIndex(() => {
+        this.reached(file, 0);
+        return !this.#isClosed;
+      });
+    }
     this.#isIndexed = true;
-    const stop = this.subscribe(onProgress);
+    const stop = this.subscribe(() => {
+      this.#options.onWork?.({ what: 'reading', ...this.progress() });
+      onProgress();
+    });
     this.#facts.background(this.#files);
     await this.#facts.whenDone();
     await this.whenKept();
     stop();
+  }
+
+  /** Reports that a walk over all files in their order has come to this record. */
+  reached(file: DumpFile, record: number): void {
+    const { onWork } = this.#options;
+    if (onWork === undefined || performance.now() < this.#nextReport) return;
+    this.#nextReport = performance.now() + REPORT_MS;
+    const part = file.count === 0 ? 0 : record / file.count;
+    onWork({ what: 'reading', done: this.#files.indexOf(file) + part, total: this.#files.length });
   }
 
   /** Names of extra values in the records seen so far, such as `acc`. */

@@ -12,3 +12,10 @@ export interface Progress {
   done: number;
   total: number;
 }
+
+/** How much of some long work is done. */
+export interface Work {
+  what: string;
+  done: number;
+  total: number;
+}

@@ -52,5 +52,6 @@ export function whyNowhere(
     return `its rollouts are named by their place in it, such as ${first}`;
   if (part > 0 && index.recordAtLine(line) !== -1) return 'the line holds no such rollout';
   const last = index.line(index.count - 1);
-  return line > last || line === 0 ? `its last line is ${last}` : 'a blank line';
+  if (line === 0) return `lines begin at 1; its last is ${last}`;
+  return line > last ? `its last line is ${last}` : 'a blank line';
 }

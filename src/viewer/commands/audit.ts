@@ -80,7 +80,7 @@ async function audit(
   const queries = failOn
     .filter((text) => !isOfSignal(text))
     .map((text) => {
-      const query = filterOf(text);
+      const query = filterOf(text, '--fail-on');
       if (query === null) throw new UsageError('--fail-on: a condition is missing, such as finding:tool_error');
       return query;
     });

@@ -16,6 +16,7 @@ import { ownReading } from './own-reading.ts';
 import { cacheSizeOption } from './remote-paths.ts';
 import { templateNamed } from './template-names.ts';
 import { noTokenizer } from './tokenizer-option.ts';
+import { showWork } from './work-line.ts';
 
 /** `--validation GLOB`: streams whose rollouts are not trained on, in addition to those named accordingly. */
 const validationOption = (): Option =>
@@ -59,7 +60,7 @@ const templateOption = (): Option =>
     `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')}); a file of Jinja or tokenizer_config.json: prompts are rendered again and compared`,
   );
 
-const quietOption = (): Option => new Option('-q, --quiet', 'say nothing beside the answer but errors');
+const quietOption = (): Option => new Option('-q, --quiet', 'print results and errors only');
 
 /** `--group-by task_id`. */
 const groupOption = (): Option =>
@@ -133,6 +134,7 @@ export async function dumpOptions(
   return {
     ...(cache === false ? {} : { facts: factsFolder() }),
     reads: new ReadMarks(readMarksFile()),
+    onWork: showWork,
     reading: {
       ...(isName ? { chatTemplate: named } : {}),
       ...(anew === undefined ? {} : { anew }),

@@ -118,7 +118,7 @@ function goodOf(text: string | undefined): { score: number; filter: Query | null
   if (text === undefined) return { score: Number.MIN_VALUE, filter: null };
   const score = Number(text);
   if (text.trim() !== '' && !Number.isNaN(score)) return { score, filter: null };
-  const filter = filterOf(text);
+  const filter = filterOf(text, '--good');
   if (filter === null || filter.asksGroups || filter.asksSignals || filter.asksRead)
     throw new UsageError(`--good "${text}": a score, or a filter about single rollouts`);
   return { score: Number.NaN, filter };

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { type FactRows, readFactRows } from '../../analysis/facts/fact-rows.ts';
+import type { Rest } from '../../analysis/rest.ts';
 import { Dump } from '../../core/dump/dump.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
+import { showWork } from './work-line.ts';
 
 export interface FactsFlags extends ReadingFlags {
   filter?: string;
@@ -24,6 +26,12 @@ export const withTable = (command: Command): Command =>
       .option('--csv', 'comma-separated values, with a head')
       .option('--html <file>', 'one page that needs no server and runs nothing of the data; - is stdout'),
   );
+
+/** Shows how many of the texts are read whose words are compared. */
+export const readingTexts: Rest = (done, total) => {
+  if (done !== undefined && total !== undefined) showWork({ what: 'comparing words', done, total });
+  return undefined;
+};
 
 /** Reads the facts of a dump; returns the exit status if there are none. `use` may still read records. */
 export async function withFacts(

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { saidBy } from '../../analysis/movement/said.ts';
 import { whatMoved } from '../../analysis/movement/what-moved.ts';
 import { incidentsReport } from '../../analysis/report/incidents.ts';
-import { type FactsFlags, withFacts, withTable } from './facts-of.ts';
+import { type FactsFlags, readingTexts, withFacts, withTable } from './facts-of.ts';
 import { DONE, run } from './output.ts';
 import { printReport } from './print-report.ts';
 
@@ -16,7 +16,7 @@ export const incidentsCommand = (): Command =>
   ).action((paths: string[], flags: FactsFlags) =>
     run(() =>
       withFacts(paths, flags, async (facts) => {
-        const moved = await whatMoved(facts, (row) => saidBy(facts, row));
+        const moved = await whatMoved(facts, (row) => saidBy(facts, row), readingTexts);
         // In JSON, consequences are nested in their incident.
         await printReport(
           incidentsReport(facts, moved, () => flags.json !== true),

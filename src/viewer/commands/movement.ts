@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { saidBy } from '../../analysis/movement/said.ts';
 import { whatMoved } from '../../analysis/movement/what-moved.ts';
 import { movementReport } from '../../analysis/report/movement.ts';
-import { type FactsFlags, withFacts, withTable } from './facts-of.ts';
+import { type FactsFlags, readingTexts, withFacts, withTable } from './facts-of.ts';
 import { DONE, run, say } from './output.ts';
 import { printReport } from './print-report.ts';
 
@@ -14,7 +14,7 @@ export const movementCommand = (): Command =>
   ).action((paths: string[], flags: FactsFlags) =>
     run(() =>
       withFacts(paths, flags, async (facts) => {
-        const report = movementReport(facts, await whatMoved(facts, (row) => saidBy(facts, row)));
+        const report = movementReport(facts, await whatMoved(facts, (row) => saidBy(facts, row), readingTexts));
         await printReport(report, flags);
         say(report.title);
         return DONE;

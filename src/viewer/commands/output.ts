@@ -1,5 +1,6 @@
 import { UsageError } from '../../core/dump/paths.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
+import { beginAnswer, endWork, eraseWork } from './work-line.ts';
 
 /** Exit statuses that scripts rely on. */
 export const DONE = 0;
@@ -16,9 +17,11 @@ let isQuiet = false;
 /** From now on, prints only errors. */
 export function beQuiet(): void {
   isQuiet = true;
+  endWork();
 }
 
 function tell(message: string): void {
+  eraseWork();
   process.stderr.write(`rollout-viewer: ${sanitiseLine(message)}\n`);
 }
 
@@ -31,6 +34,7 @@ export const print = (text: string): Promise<void> | undefined =>
 
 /** Like `print`, for lines with our own colours whose data is already sanitised. */
 export function printStyled(text: string): Promise<void> | undefined {
+  beginAnswer();
   if (process.stdout.write(text)) return undefined;
   return new Promise((resolve) => process.stdout.once('drain', () => resolve()));
 }

@@ -6,9 +6,9 @@ import { UsageError } from '../../core/dump/paths.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 
-/** `--filter EXPR`. @throws UsageError that points at the character */
-export const filterOf = (text: string | undefined): Query | null =>
-  text === undefined || text.trim() === '' ? null : pointed('--filter', text, compileQuery);
+/** The value of `--filter`, or of another flag that takes a filter. @throws UsageError that points at the character */
+export const filterOf = (text: string | undefined, option = '--filter'): Query | null =>
+  text === undefined || text.trim() === '' ? null : pointed(option, text, compileQuery);
 
 /** `--sort KEY[:desc]`. @throws UsageError that points at the character */
 export const sortOf = (text: string | undefined, option = '--sort'): SortOrder | null =>

@@ -40,6 +40,7 @@ import { compareEnvironments } from './replay-compare.ts';
 import type { ReplayFlags } from './replay-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
+import { endWork } from './work-line.ts';
 
 /** Runs the requested calls and prints an outcome per call. @returns the exit status */
 export async function replay(args: readonly string[], flags: ReplayFlags): Promise<number> {
@@ -64,6 +65,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
+  endWork();
   const line = new StatusLine();
   const tally = new Map<string, number>();
   const stale = new Map<string, number>();

@@ -18,6 +18,7 @@ import { printDrift } from './print-drift.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
+import { endWork } from './work-line.ts';
 import type { WorldFlags } from './world-flags.ts';
 import { asUsageLater, orUsage, sayPlan, WorldImages, worldFor } from './world-options.ts';
 
@@ -39,6 +40,7 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
   const images = new WorldImages(flags);
   const tally = new Map<string, number>();
   const table = new DriftTable();
+  endWork();
   const line = new StatusLine();
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));

@@ -63,7 +63,7 @@ export const showCommand = (): Command =>
       )
       .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
       .addOption(tokenizerOption())
-      .option('--mapping', 'which key of the record became what, and what its format was read from')
+      .option('--mapping', 'field mapping: which key became which field, and what its format was read from')
       .option('--journal <dir>', 'where the labels are kept'),
   ).action((args: string[], flags: ShowFlags) => run(() => show(args, flags)));
 

@@ -19,6 +19,7 @@ export class StatusLine {
   }
 
   clear(): void {
+    this.#drawnAt = 0;
     if (this.#isOn) process.stderr.write('\r\x1b[K');
   }
 
@@ -26,6 +27,6 @@ export class StatusLine {
     if (!this.#isOn || (!now && performance.now() - this.#drawnAt < 100)) return;
     this.#drawnAt = performance.now();
     const text = [this.#note, this.#text].filter((part) => part !== null && part !== '').join('  ');
-    process.stderr.write(`\r${sanitiseLine(text).slice(0, (process.stderr.columns ?? 80) - 1)}\x1b[K`);
+    process.stderr.write(`\r${sanitiseLine(text).slice(0, (process.stderr.columns || 80) - 1)}\x1b[K`);
   }
 }

@@ -3,7 +3,7 @@ import { saidBy } from '../../analysis/movement/said.ts';
 import { triageReport } from '../../analysis/report/triage.ts';
 import { triage } from '../../analysis/triage.ts';
 import { countOf } from './count.ts';
-import { type FactsFlags, withFacts, withTable } from './facts-of.ts';
+import { type FactsFlags, readingTexts, withFacts, withTable } from './facts-of.ts';
 import { DONE, run } from './output.ts';
 import { printReport } from './print-report.ts';
 
@@ -22,7 +22,7 @@ export const triageCommand = (): Command =>
   ).action((paths: string[], flags: TriageFlags) =>
     run(() =>
       withFacts(paths, flags, async (facts) => {
-        const picks = await triage(facts, { ...flags, textOf: (row) => saidBy(facts, row) });
+        const picks = await triage(facts, { ...flags, rest: readingTexts, textOf: (row) => saidBy(facts, row) });
         await printReport(triageReport(facts, picks), flags);
         return DONE;
       }),

@@ -38,7 +38,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   // A mistake in them is reported before anything is opened.
   const list = listOptions(options);
   const notify = conditionsOf(options.notify);
-  const reading = await dumpOptions(options, options.tokenizer);
+  const reading = { ...(await dumpOptions(options, options.tokenizer)), onWork: undefined };
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin, reading) : null;
   const dump =
     stream?.dump ??

@@ -176,7 +176,7 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'triage',
-      'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a fifth by chance. For "where do I begin" in a large dump.',
+      'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a random fifth. For "where do I begin" in a large dump.',
       { filter, n: z.number().int().min(1).max(100).optional().describe('how many; 20 where it is left out'), cursor },
       ({ filter: expression, n = 20, cursor: from }, signal) =>
         rows('triage', { filter: expression, n }, from, rowAnswer, signal),

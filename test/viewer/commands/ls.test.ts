@@ -175,7 +175,7 @@ describe('--filter and --sort', () => {
     const { code, stdout, stderr } = await rolloutViewer(['ls', '--filter', 'score < 1 && trns > 2', fixtures]);
     expect([code, stdout]).toEqual([2, '']);
     const [message, shown, caret] = stderr.split('\n');
-    expect(message).toContain('do you mean turns?');
+    expect(message).toContain('did you mean turns?');
     expect(caret!.indexOf('^')).toBe(shown!.indexOf('trns'));
     expect((await rolloutViewer(['ls', '--sort', 'score:up', fixtures])).code).toBe(2);
     expect((await rolloutViewer(['ls', '--sort', 'nokey', fixtures])).stderr).toMatch(/no rollout here has nokey/);

@@ -56,10 +56,10 @@ describe('the filter', () => {
   test('points at the character that is wrong, and stays open', async () => {
     await open();
     filter('score < 1 && outptu ~ /x/');
-    await app.sees('do you mean output?');
-    expect(app.find('^ do you mean').x).toBe(1 + 'score < 1 && '.length);
+    await app.sees('did you mean output?');
+    expect(app.find('^ did you mean').x).toBe(1 + 'score < 1 && '.length);
     app.press('ctrl+c');
-    await app.seesNot('do you mean');
+    await app.seesNot('did you mean');
   });
 
   test('Tab completes names, those of the extras too', async () => {

@@ -13,7 +13,7 @@ const WORDS = {
   fields: 'fields, - hides one',
   details: 'details: what is known, and where it comes from',
   tokens: 'tokens, turn borders first',
-  mapping: 'mapping: which key of the record became what',
+  mapping: 'field mapping: which key became which field',
 } as const;
 
 /** The farthest that lines scroll to the right. */
