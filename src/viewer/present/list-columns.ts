@@ -97,25 +97,30 @@ const findingWord = (row: ListRow, width: number): string => {
   if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
   const found = finding(row);
   if (found === null) return again;
-  const kind = found === 'tool_error' ? errorWord(row) : null;
-  return kind !== null && cellWidth(kind) <= width ? kind : checkWord(found);
+  const kinds = found === 'tool_error' ? errorWords(row) : [];
+  return kinds.find((kind) => cellWidth(kind) <= width) ?? checkWord(found);
 };
 
-/** The kind of the first failure of a tool, which says more than that there was one: `timeout`, `rate limit`. */
-const errorWord = ({ facts }: ListRow): string | null => {
+/** The most frequent kind of failed calls, which says more than that there were some; the shortest word comes last. */
+const errorWords = ({ facts }: ListRow): readonly string[] => {
   const kind = facts?.value('error.kind') ?? null;
-  return typeof kind === 'string' ? (SHORT_KINDS[kind] ?? kind.replaceAll('_', ' ')) : null;
+  return typeof kind === 'string' ? (KIND_WORDS[kind] ?? [kind.replaceAll('_', ' ')]) : [];
 };
 
-/** Kinds that the column has no room for. */
-const SHORT_KINDS: Record<string, string> = {
-  missing_module: 'no module',
-  out_of_memory: 'memory',
-  unknown_tool: 'no tool',
-  bad_arguments: 'arguments',
-  unavailable: 'no server',
-  tool_failure: 'tool broke',
-  other: 'error',
+/** Other words for kinds, the last of at most seven cells: the column's width in a terminal of 80 columns. */
+const KIND_WORDS: Record<string, readonly string[]> = {
+  exception: ['exception', 'raised'],
+  missing_module: ['no module', 'module'],
+  out_of_memory: ['memory'],
+  unknown_tool: ['no tool'],
+  bad_json: ['bad json', 'json'],
+  bad_arguments: ['arguments', 'args'],
+  rejected: ['rejected', 'refused'],
+  rate_limit: ['rate limit', 'rate'],
+  unavailable: ['no server', 'server'],
+  tool_failure: ['tool broke', 'broke'],
+  no_answer: ['no answer', 'silent'],
+  other: ['error'],
 };
 
 const findingStyle = (row: ListRow): Style => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ERROR_KINDS } from '../../../src/core/rollout/error-kind.ts';
 import { Facts, factRow } from '../../../src/core/rollout/fact-row.ts';
+import { factAt } from '../../../src/core/rollout/facts.ts';
 import { cellWidth } from '../../../src/core/text/graphemes.ts';
 import { groupSummary } from '../../../src/viewer/present/group-text.ts';
 import {
@@ -85,6 +87,18 @@ describe('columns of the list', () => {
     ).toBe('›a t   12     57 0.1250 error');
     const alike = fitColumns(ownColumns(shape(['val_a', 'val_b'])), 35);
     expect(plain(renderListRow({ ...row, stream: 'val_b' }, alike, MONO, unmarked))).toContain('val_b');
+  });
+
+  test('the kind of a failed call fits the column of a terminal of 80 columns', () => {
+    const [findings] = ownColumns(shape(['train'])).filter(({ key }) => key === 'findings');
+    const words = ERROR_KINDS.map((_, kind) => {
+      const values = factRow(null, [{ check: 'tool_error', severity: 'error', turn: null, message: '' }]);
+      values[factAt('error.kind')] = kind;
+      return findings?.text({ ...row, facts: new Facts(values) }, 7) ?? '';
+    });
+    expect(words.filter((word) => word === 'error')).toHaveLength(1);
+    expect(new Set(words).size).toBe(ERROR_KINDS.length);
+    expect(words.every((word) => cellWidth(word) <= 7)).toBe(true);
   });
 
   test('what running again came to stands among the findings, unless it has a column of its own', () => {
