@@ -2,7 +2,7 @@ import type { ExportConversation } from './conversation.ts';
 import type { AnswerPair } from './format.ts';
 
 /**
- * Which answers of a group are compared. best: the best against the worst; all: each against every lower score; ladder:
+ * Which answers of a group are compared. best: the best against the worst that the limits allow; all: each against every lower score; ladder:
  * each against the next lower score; turn: the turn at which two answers with the same beginning diverge.
  */
 export const PAIR_RULES = ['best', 'all', 'ladder', 'turn'] as const;
@@ -66,16 +66,16 @@ export function pairsInGroup(group: readonly Candidate[], { rule, margin, length
       seen.add(both);
       const reason = why ?? `score ${better.score} against ${worse.score}`;
       plans.push({ better: better.locator, worse: worse.locator, sharedTurns, reason });
+      if (rule === 'best') break;
     }
   }
   return plans;
 }
 
 function* matches(ranked: readonly Candidate[], rule: PairRule): Generator<[Candidate, Candidate]> {
-  const [best, last] = [ranked[0], ranked.at(-1)];
-  if (best === undefined || last === undefined || best === last) return;
   if (rule === 'best') {
-    yield [best, last];
+    const [best, ...others] = ranked;
+    if (best !== undefined) for (const worse of others.reverse()) yield [best, worse];
     return;
   }
   for (const [at, better] of ranked.entries()) {

@@ -1,7 +1,10 @@
+import { closeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Folder } from '../../core/files/folder.ts';
+import { reasonOf } from '../../core/text/problems.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 import { LinesFile } from '../journal/lines.ts';
 
 /** A line of a set's file. Nothing is changed or removed: the last line about a rollout counts, earlier ones are its history. */
@@ -87,6 +90,21 @@ export class CuratedSet {
     } finally {
       file.close();
       folder.close();
+    }
+  }
+
+  /** Why its file cannot be read (it is a link, a directory, a pipe); null also if there is none yet. */
+  get problem(): string | null {
+    try {
+      const folder = Folder.open(this.#place.base, this.#place.names, false);
+      try {
+        closeSync(folder.openFile(`${this.name}${ENDING}`, 'read'));
+      } finally {
+        folder.close();
+      }
+      return null;
+    } catch (error) {
+      return errorCode(error) === 'ENOENT' ? null : reasonOf(error);
     }
   }
 

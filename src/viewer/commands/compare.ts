@@ -14,10 +14,10 @@ import { groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { scoreText } from '../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
-import { CuratedSet, isSetName } from '../../replay/sets/curated-set.ts';
+import { isSetName } from '../../replay/sets/curated-set.ts';
 import { runsPageFile, treePageFile } from './compare-html.ts';
 import { dumpOptions } from './dump-options.ts';
-import { setsPlace } from './export-source.ts';
+import { readableSet } from './export-source.ts';
 import { type FactsFlags, withTable } from './facts-of.ts';
 import { findRow } from './find-row.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
@@ -163,7 +163,7 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
 
 /** The keys of the prompts that a set holds, as `compareRuns` joins by them. @throws UsageError */
 async function promptsOfSet(name: string, flags: CompareFlags): Promise<Set<string>> {
-  const members = isSetName(name) ? new CuratedSet(name, setsPlace(flags.journal)).members() : null;
+  const members = isSetName(name) ? readableSet(name, flags.journal).members() : null;
   if (members === null || members.size === 0)
     throw new UsageError(`--set ${name}: there is no such set, or it is empty`);
   const keys = new Set<string>();

@@ -36,12 +36,14 @@ export async function* exportPairs(
     const settled = settleGroups(keys);
     // Answers to different texts are never paired, so prompts that are all equal do no harm here.
     const groups = partsBy([...found.keys()], (at) => settled[at]?.key ?? keys[at]?.key);
-    return groups.flatMap((group) =>
-      pairsInGroup(
-        group.map((at) => found[at]!),
-        options,
-      ),
-    );
+    return groups.flatMap((group) => {
+      const answers = group.flatMap((at) => found[at] ?? []);
+      const pairs = pairsInGroup(answers, options);
+      const used = new Set(pairs.map(({ better }) => better));
+      const prompts = new Set(answers.filter(({ locator }) => used.has(locator)).map(({ prompt }) => prompt));
+      for (const { prompt } of answers) if (!prompts.has(prompt)) screen.tally.drop('no_pair');
+      return pairs;
+    });
   });
   yield* wholePairs(plans, source, screen, options);
 }

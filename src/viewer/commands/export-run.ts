@@ -30,6 +30,7 @@ import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { exportPairs, forkPairs } from './export-pairs.ts';
 import { type ComparedTokens, type ExportRefusal, ExportScreen } from './export-screen.ts';
 import { type ExportSource, exportSource } from './export-source.ts';
+import { refuseSources } from './export-target.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
 
@@ -72,7 +73,8 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
   const isPassing = flags.pass === undefined ? null : asked('--pass', () => parsePassRange(flags.pass ?? ''));
   const good = goodOf(flags.good);
   refuseMixed(format, flags, good.filter !== null);
-  const source = await exportSource(args, await dumpOptions(flags), {
+  const options = await dumpOptions(flags);
+  const source = await exportSource(args, options, {
     filter: filterOf(flags.filter),
     journal: flags.journal,
     isRedacted: flags.redact === true,
@@ -81,6 +83,8 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
   });
   const screen = await ExportScreen.of(format, flags, source);
   const out = new ExportFiles(format, flags, parts, screen.tally);
+  const { against = [], tokenizer = [] } = flags;
+  refuseSources(out.targets(), source.args, options, against.concat(tokenizer));
   try {
     if (format.takes === 'rollouts') {
       for await (const one of balanced(source, screen, flags)) await out.add(one, format.row(one));
@@ -306,9 +310,14 @@ class ExportFiles {
     this.#format = format;
     this.#flags = flags;
     this.#parts = parts;
-    const there = [...this.paths(), ...this.#cardPaths()].find((path) => existsSync(path));
+    const there = this.targets().find((path) => existsSync(path));
     if (there !== undefined && flags.force !== true)
       throw new UsageError(`${there} is there already; --force replaces it`);
+  }
+
+  /** What it writes, cards too. */
+  targets(): string[] {
+    return [...this.paths(), ...this.#cardPaths()];
   }
 
   paths(): string[] {

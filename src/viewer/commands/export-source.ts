@@ -17,10 +17,19 @@ import { pathOfArgument, selectRows } from './select-rows.ts';
 
 export const setsPlace = (journal: string | undefined) => setPlace(process.env, journal);
 
+/** @throws UsageError if its file cannot be read: it would look empty */
+export function readableSet(name: string, journal: string | undefined): CuratedSet {
+  const set = new CuratedSet(name, setsPlace(journal));
+  if (set.problem !== null) throw new UsageError(`the set ${name}: ${set.problem}`);
+  return set;
+}
+
 /** A selection that can be read several times, always in the same order. */
 export interface ExportSource {
   /** Null if the arguments name paths. */
   set: { name: string; members: ReadonlyMap<string, SetEntry> } | null;
+  /** What is read: locators of the set, or the arguments. */
+  args: readonly string[];
   /** Locators of the set whose record is not there any more. */
   missing: ReadonlySet<string>;
   rows: () => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
@@ -44,7 +53,7 @@ export async function exportSource(
   const [first = ''] = args;
   const place = setsPlace(flags.journal);
   const isSet = args.length === 1 && !existsSync(first) && isSetName(first) && setNames(place).includes(first);
-  const set = isSet ? { name: first, members: new CuratedSet(first, place).members() } : null;
+  const set = isSet ? { name: first, members: readableSet(first, flags.journal).members() } : null;
   if (set?.members.size === 0) throw new UsageError(`the set ${first} is empty: rollout-viewer set ${first} add PATH…`);
   const locators = set === null ? args : [...set.members.keys()];
   const journal = await journalOf(pathOfArgument(locators[0] ?? ''), flags.journal);
@@ -71,7 +80,7 @@ export async function exportSource(
       yield { row: read, conversation };
     }
   }
-  return { set, missing, rows };
+  return { set, args: locators, missing, rows };
 }
 
 /** An edited branch has the score of its verification, or none. */

@@ -12,7 +12,7 @@ import { keptIn } from '../../replay/results.ts';
 import { CuratedSet, isSetName, type SetEntry, setNames } from '../../replay/sets/curated-set.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { editedTurn } from './edited-turn.ts';
-import { setsPlace } from './export-source.ts';
+import { readableSet, setsPlace } from './export-source.ts';
 import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
@@ -39,7 +39,7 @@ export async function runSet(
 ): Promise<number> {
   if (name === undefined) return listSets(flags);
   if (!isSetName(name)) throw new UsageError(`"${name}" is no name of a set: letters, digits, - _ and . are`);
-  const set = new CuratedSet(name, setsPlace(flags.journal));
+  const set = readableSet(name, flags.journal);
   if (action === 'add' || action === 'drop') return change(set, action, args, flags);
   if (action === 'edit') return edit(set, args, flags);
   if (action === 'show') return showSet(set, flags);
@@ -52,7 +52,12 @@ async function listSets(flags: SetFlags): Promise<number> {
   const names = setNames(place);
   if (names.length === 0) say('no sets yet; rollout-viewer set NAME add PATH… makes one');
   for (const name of names) {
-    const { size } = new CuratedSet(name, place).members();
+    const set = new CuratedSet(name, place);
+    if (set.problem !== null) {
+      say(`the set ${name}: ${set.problem}`);
+      continue;
+    }
+    const { size } = set.members();
     await print(flags.json === true ? `${printJson({ name, rollouts: size })}\n` : `${name}  ${size}\n`);
   }
   return names.length === 0 ? ANSWER_IS_NO : DONE;
@@ -160,7 +165,7 @@ async function statesNow(
 
 async function diffSets(set: CuratedSet, [other]: readonly string[], flags: SetFlags): Promise<number> {
   if (other === undefined || !isSetName(other)) throw new UsageError(`set ${set.name} diff OTHER: name another set`);
-  const [here, there] = [set.members(), new CuratedSet(other, setsPlace(flags.journal)).members()];
+  const [here, there] = [set.members(), readableSet(other, flags.journal).members()];
   let count = 0;
   for (const locator of new Set([...here.keys(), ...there.keys()])) {
     const [a, b] = [here.get(locator), there.get(locator)];

@@ -68,6 +68,27 @@ test('best makes one pair of a prompt, all makes each, ladder goes down score by
   expect(pairs('ladder')).toEqual(['01', '12']);
 });
 
+test('best takes the worst answer that makes a pair', () => {
+  fc.assert(
+    fc.property(candidates, options, (group, rules) => {
+      const best = pairsInGroup(group, { ...rules, rule: 'best' });
+      const top = new Map<string, Candidate>();
+      const ranked = [...group].sort((a, b) => b.score - a.score || (a.locator < b.locator ? -1 : 1));
+      for (const one of ranked) if (!top.has(one.prompt)) top.set(one.prompt, one);
+      const scores = new Map(group.map(({ locator, score }) => [locator, score]));
+      const tops = new Set([...top.values()].map(({ locator }) => locator));
+      const possible = pairsInGroup(group, { ...rules, rule: 'all' }).filter(({ better }) => tops.has(better));
+      for (const better of tops) {
+        const worst = possible.filter((plan) => plan.better === better).map(({ worse }) => scores.get(worse) ?? 0);
+        const found = best.filter((plan) => plan.better === better).map(({ worse }) => scores.get(worse) ?? 0);
+        // An answer that was sampled twice comes once in `all`, with its higher score.
+        expect(found.length).toBe(Math.min(worst.length, 1));
+        expect(Math.min(...found)).toBeLessThanOrEqual(Math.min(...worst));
+      }
+    }),
+  );
+});
+
 test('a group of one, of equal scores or of NaN makes no pair', () => {
   const rules = { rule: 'all', margin: 0, lengthRatio: Number.POSITIVE_INFINITY } as const;
   for (const scores of [[1], [1, 1, 1], [Number.NaN, 1], []])

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -83,6 +92,33 @@ describe('export', () => {
     expect(readFileSync(path('a.jsonl.card.json'), 'utf8')).toBe(card);
   });
 
+  test('never replaces a file that it reads, by whatever name', async () => {
+    const { go, path } = workplace(DUMP);
+    mkdirSync(path('d'));
+    linkSync(path('1.jsonl'), path('d/1.jsonl'));
+    symlinkSync('1.jsonl', path('link.jsonl'));
+    writeFileSync(path('eval.jsonl'), '"x"\n');
+    await go('set', 'all', 'add', '1.jsonl');
+    const command = ['--to', 'messages', '--force', '--out'];
+    for (const args of [
+      ['1.jsonl', ...command, '1.jsonl'],
+      ['1.jsonl', ...command, './d/../1.jsonl'],
+      ['link.jsonl', ...command, '1.jsonl'],
+      ['1.jsonl', ...command, 'link.jsonl'],
+      ['1.jsonl:2', ...command, '1.jsonl'],
+      ['d', ...command, 'd/1.jsonl', '--filter', 'score > 9'],
+      ['all', ...command, '1.jsonl'],
+      ['1.jsonl', ...command, 'eval.jsonl', '--against', 'eval.jsonl'],
+    ]) {
+      const { code, stderr } = await go('export', ...args);
+      expect(stderr).toContain('the export reads this file');
+      expect(code).toBe(2);
+    }
+    expect(readFileSync(path('1.jsonl'), 'utf8')).toBe(DUMP);
+    expect(readFileSync(path('d/1.jsonl'), 'utf8')).toBe(DUMP);
+    expect(readFileSync(path('eval.jsonl'), 'utf8')).toBe('"x"\n');
+  });
+
   test('makes pairs of a group; equal scores make none', async () => {
     const { go, path } = workplace(DUMP);
     expect((await go('export', '1.jsonl', '--to', 'trl-dpo', '--out', 'p.jsonl', '--pairs', 'all')).code).toBe(0);
@@ -94,6 +130,7 @@ describe('export', () => {
     expect(pairs[0].prompt).toEqual([{ role: 'user', content: 'What is 2+2?' }]);
     const none = await go('export', '1.jsonl', '--to', 'trl-dpo', '--out', 'q.jsonl', '--margin', '2');
     expect(none.code).toBe(1);
+    expect(none.stderr).toContain('5 left out: no_pair');
     expect(none.stderr).toContain('no row is left to write');
     expect(existsSync(path('q.jsonl'))).toBe(false);
   });
@@ -259,6 +296,31 @@ describe('a set', () => {
     const { stdout, code } = await go('set', 'a', 'diff', 'b');
     expect(code).toBe(1);
     expect(stdout.replaceAll(/\/\S*\//g, '')).toBe('- 1.jsonl:1\n+ 1.jsonl:3\n');
+  });
+
+  test('whose file is a link or no file is not called empty', async () => {
+    const { go, path } = workplace(DUMP);
+    await go('set', 'a', 'add', '1.jsonl');
+    const sets = path('state/rollout-viewer/sets');
+    symlinkSync(`${sets}/a.jsonl`, `${sets}/link.jsonl`);
+    mkdirSync(`${sets}/folder.jsonl`);
+    for (const [name, why] of [
+      ['link', 'is a link, and is not followed'],
+      ['folder', 'is not a regular file'],
+    ] as const)
+      for (const args of [
+        ['set', name, 'show'],
+        ['set', name, 'add', '1.jsonl'],
+        ['set', 'a', 'diff', name],
+        ['export', name, '--to', 'messages', '--out', 'x.jsonl'],
+      ]) {
+        const { code, stderr } = await go(...args);
+        expect(stderr).toContain(why);
+        expect(code).toBe(2);
+      }
+    const { stdout, stderr } = await go('set');
+    expect(stdout).toBe('a  5\n');
+    expect(stderr).toContain('is a link, and is not followed');
   });
 
   test('names with a slash are refused, and lines of strangers are passed over', async () => {
