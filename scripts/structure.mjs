@@ -10,7 +10,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url));
 export const PARTS = {
   core: [],
   // SandboxFusion's protocol and servers must be usable without the viewer, so they may import only core's plumbing.
-  sandbox: ['core/json', 'core/text', 'core/http', 'core/async', 'core/files'],
+  sandbox: ['core/lists', 'core/json', 'core/text', 'core/http', 'core/async', 'core/files'],
   analysis: ['core'],
   engine: ['core', 'sandbox'],
   replay: ['core', 'sandbox', 'analysis', 'engine'],
@@ -23,16 +23,17 @@ export const PARTS = {
  * any.
  */
 export const FOLDERS = {
-  'core/async': [],
-  'core/text': [],
-  'core/json': [],
-  'core/files': ['core/text'],
-  'core/rollout': ['core/json', 'core/text'],
-  'core/http': ['core/async', 'core/json', 'core/text'],
-  'core/chat': ['core/rollout', 'core/json'],
-  'core/formats': ['core/chat', 'core/rollout', 'core/json'],
-  'core/dump': ['core/async', 'core/files', 'core/formats', 'core/rollout', 'core/text', 'core/json'],
-  'core/workers': ['core/async', 'core/chat', 'core/dump', 'core/rollout', 'core/json'],
+  'core/lists': [],
+  'core/async': ['core/lists'],
+  'core/text': ['core/lists'],
+  'core/json': ['core/lists'],
+  'core/files': ['core/lists', 'core/text'],
+  'core/rollout': ['core/lists', 'core/json', 'core/text'],
+  'core/http': ['core/lists', 'core/async', 'core/json', 'core/text'],
+  'core/chat': ['core/lists', 'core/rollout', 'core/json'],
+  'core/formats': ['core/lists', 'core/chat', 'core/rollout', 'core/json'],
+  'core/dump': ['core/lists', 'core/async', 'core/files', 'core/formats', 'core/rollout', 'core/text', 'core/json'],
+  'core/workers': ['core/lists', 'core/async', 'core/chat', 'core/dump', 'core/rollout', 'core/json'],
   // The engine, from its basic types up to the collector.
   'engine/common': [],
   'engine/python': [],

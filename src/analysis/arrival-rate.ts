@@ -1,3 +1,5 @@
+import { itemAt } from '../core/lists/at.ts';
+
 /** The shortest time over which a rate is reported, in ms: ten lines in the first second are not 600 a minute. */
 const SHORTEST = 60_000;
 const WINDOW = 5 * 60_000;
@@ -29,7 +31,7 @@ export class ArrivalRate {
   perMinute(now: number, interval: number | null): number | null {
     const window = Math.max(WINDOW, Math.min(LONGEST, 3 * (interval ?? 0)));
     const from = now - window;
-    while (this.#buckets.length > 0 && this.#buckets[0]!.second * BUCKET < from) this.#buckets.shift();
+    while (this.#buckets.length > 0 && itemAt(this.#buckets, 0).second * BUCKET < from) this.#buckets.shift();
     const records = this.#buckets.reduce((sum, bucket) => sum + bucket.records, 0);
     if (records === 0) return null;
     return (records / Math.max(SHORTEST, Math.min(window, now - this.#start))) * 60_000;

@@ -1,3 +1,4 @@
+import { numberAt } from '../core/lists/at.ts';
 import { type GroupKey, settleGroups } from '../core/rollout/group-key.ts';
 
 /**
@@ -22,9 +23,9 @@ export class Groups {
     const all: number[][] = [];
     for (const records of partsBy([...keys.keys()], stepOf)) {
       for (const [at, key] of settleGroups(records.map((record) => keys[record] ?? null)).entries())
-        settled[records[at]!] = key;
+        settled[numberAt(records, at)] = key;
       const named = records.filter((record) => settled[record] !== null);
-      all.push(...partsBy(named, (record) => settled[record]!.key));
+      all.push(...partsBy(named, (record) => settled[record]?.key));
     }
     for (const members of all) for (const record of members) this.#members[record] = members;
     this.#keys = keys;

@@ -1,6 +1,7 @@
 import type { Dump, DumpChange } from '../core/dump/dump.ts';
 import { type DumpFile, LONG_AGO } from '../core/dump/dump-file.ts';
 import { Unmade } from '../core/dump/unmade.ts';
+import { itemAt } from '../core/lists/at.ts';
 import { ArrivalRate } from './arrival-rate.ts';
 import type { Condition } from './condition.ts';
 import { StepEnds } from './step-ends.ts';
@@ -245,7 +246,7 @@ export class LiveRun {
   #lastComplete(files: readonly DumpFile[], end: number, now: number): DumpFile[] {
     const complete: DumpFile[] = [];
     for (let i = end; i >= 0 && complete.length < INTERVAL_STEPS; i--)
-      if (this.#isComplete(files[i]!, now)) complete.push(files[i]!);
+      if (this.#isComplete(itemAt(files, i), now)) complete.push(itemAt(files, i));
     return complete.reverse();
   }
 

@@ -1,3 +1,4 @@
+import { float64At } from '../core/lists/at.ts';
 import { TIME_KINDS, type TimeKind } from '../core/rollout/times.ts';
 import type { FactRows } from './facts/fact-rows.ts';
 
@@ -54,8 +55,8 @@ export function clockOfRows(rows: FactRows, members: readonly number[]): StepClo
   return stepClock(
     known.map((row) => ({
       record: row,
-      start: Number.isNaN(starts[row]) ? null : starts[row]!,
-      wall: walls[row]!,
+      start: Number.isNaN(starts[row]) ? null : float64At(starts, row),
+      wall: float64At(walls, row),
       by: Object.fromEntries(
         kinds.flatMap(({ kind, seconds }) => (Number.isNaN(seconds[row]) ? [] : [[kind, seconds[row]]])),
       ),

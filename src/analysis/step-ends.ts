@@ -1,4 +1,5 @@
 import type { DumpFile } from '../core/dump/dump-file.ts';
+import { itemAt } from '../core/lists/at.ts';
 
 /** The number of previous steps whose size predicts this one's. */
 const SIBLINGS = 5;
@@ -43,7 +44,7 @@ function leastOf(steps: readonly DumpFile[], at: number): number | null {
   let least: number | null = null;
   let found = 0;
   for (let i = at - 1; i >= 0 && found < SIBLINGS; i--) {
-    const { count } = steps[i]!;
+    const { count } = itemAt(steps, i);
     if (count === 0) continue;
     least = Math.min(least ?? count, count);
     found++;

@@ -1,3 +1,4 @@
+import { float64At } from '../core/lists/at.ts';
 import { CHECKS } from '../core/rollout/checks.ts';
 import { FACTS, isQuantity } from '../core/rollout/facts.ts';
 import type { FactRows } from './facts/fact-rows.ts';
@@ -49,7 +50,7 @@ export function momentsOf(values: Float64Array, members: Iterable<number>): Mome
   let mean = 0;
   let squares = 0;
   for (const row of members) {
-    const value = values[row]!;
+    const value = float64At(values, row);
     if (!Number.isFinite(value)) continue;
     count++;
     const off = value - mean;

@@ -1,4 +1,5 @@
 import { LONG_RECORD } from '../core/dump/long-record.ts';
+import { float64At, uint32At } from '../core/lists/at.ts';
 import { CHECKS, type Check, checkWord } from '../core/rollout/checks.ts';
 import { ERROR_KINDS } from '../core/rollout/error-kind.ts';
 import { random } from './chance.ts';
@@ -151,7 +152,7 @@ function shuffle(length: number, next: () => number): Uint32Array {
   const order = Uint32Array.from({ length }, (_, i) => i);
   for (let i = length - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));
-    [order[i], order[j]] = [order[j]!, order[i]!];
+    [order[i], order[j]] = [uint32At(order, j), uint32At(order, i)];
   }
   return order;
 }
@@ -159,7 +160,7 @@ function shuffle(length: number, next: () => number): Uint32Array {
 function endQueues(scores: Float64Array, shuffled: Uint32Array): [Queue, Queue] {
   const scored = shuffled.filter((row) => Number.isFinite(scores[row]));
   // Ties are broken at random, not by dump order.
-  const ordered = [...scored].sort((a, b) => scores[b]! - scores[a]!);
+  const ordered = [...scored].sort((a, b) => float64At(scores, b) - float64At(scores, a));
   return [
     { kind: 'best', reason: 'among the best scores', rows: ordered.slice(0, MANY) },
     { kind: 'worst', reason: 'among the worst scores', rows: ordered.slice(-MANY).reverse() },
@@ -198,7 +199,7 @@ function groupQueues(table: readonly GroupRow[], scores: Float64Array, next: () 
         dead.filter(({ best }) => (best ?? 0) > 0),
       )
         .slice(0, MANY)
-        .map(({ rows }) => rows[0]!),
+        .map(({ rows }) => uint32At(rows, 0)),
     },
     {
       kind: 'infra zero',

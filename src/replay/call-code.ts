@@ -1,5 +1,6 @@
 import { parseJson } from '../core/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../core/json/value.ts';
+import { itemAt } from '../core/lists/at.ts';
 import { languageNamed } from './languages.ts';
 
 export interface CallCode {
@@ -83,7 +84,7 @@ function soleCode(args: JsonValue | null, isMapped: boolean): string | null {
   if (key !== undefined) return typeof value[key] === 'string' ? value[key] : null;
   if (!isMapped) return null;
   const texts = Object.entries(value).filter(([name, one]) => typeof one === 'string' && !NO_CODE.has(name));
-  return texts.length === 1 ? stringIn(texts[0]![1]) : null;
+  return texts.length === 1 ? stringIn(itemAt(texts, 0)[1]) : null;
 }
 
 const NO_CODE = new Set(['language', 'lang', 'timeout', 'session_id', 'id']);

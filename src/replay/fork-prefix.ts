@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readToolSchemas } from '../core/chat/tool-schemas.ts';
 import { printJson } from '../core/json/print.ts';
+import { itemAt } from '../core/lists/at.ts';
 import type { Rollout, Turn } from '../core/rollout/rollout.ts';
 import type { Message, MessageToolCall } from '../engine/index.ts';
 
@@ -106,7 +107,9 @@ const prefixCallId = (index: number): string => `call_${index}`;
 function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
   const parsed = turn.toolCalls.filter((call) => call.error === null && call.name !== null);
   const isCall = new Set(parsed);
-  const kept = turn.parts.filter((part) => part.kind !== 'call' || !isCall.has(turn.toolCalls[part.call ?? -1]!));
+  const kept = turn.parts.filter(
+    (part) => part.kind !== 'call' || !isCall.has(itemAt(turn.toolCalls, part.call ?? -1)),
+  );
   const content =
     parsed.length === 0
       ? turn.text
@@ -121,7 +124,7 @@ function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
     return { id, type: 'function', function: { name: call.name!, arguments: args } };
   });
   // A server would refuse a call without a result, so it stays in the text.
-  const answered = calls.filter((_, i) => parsed[i]!.resultTurn !== null);
+  const answered = calls.filter((_, i) => itemAt(parsed, i).resultTurn !== null);
   if (answered.length === calls.length)
     return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
   return { role: 'assistant', content: turn.text };

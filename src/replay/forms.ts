@@ -1,6 +1,7 @@
 import { parseJson } from '../core/json/parse.ts';
 import { printJson } from '../core/json/print.ts';
 import { isJsonObject } from '../core/json/value.ts';
+import { itemAt } from '../core/lists/at.ts';
 import { RAISED } from './compare/traceback.ts';
 import type { Execution } from './execution.ts';
 
@@ -239,7 +240,7 @@ export const PROGRAMS: readonly Program[] = [
       const lines = (unfenced(code) ?? code).split('\n');
       const last = lines.findLastIndex((line) => line !== '');
       if (last === -1) return null;
-      if (!lines[last]!.startsWith('print')) lines[last] = `print(${lines[last]})`;
+      if (!itemAt(lines, last).startsWith('print')) lines[last] = `print(${lines[last]})`;
       const text = lines.join('\n');
       return text === code ? null : text;
     },

@@ -1,3 +1,5 @@
+import { float64At, itemAt, numberAt } from '../../core/lists/at.ts';
+
 /** The rows that a trainer judged together, by token of the response. All lists of a row have the same length. */
 export interface Batch {
   /** Token-level rewards; a row's outcome is their sum. */
@@ -47,7 +49,7 @@ function plusPlus(gamma: number, isReset: boolean): Estimator {
     isByLength: true,
     advantages(batch) {
       const returnsOf = isReset ? resetReturns : discountedReturns;
-      const returns = batch.masks.map((mask, row) => returnsOf(batch.rewards[row]!, mask, gamma));
+      const returns = batch.masks.map((mask, row) => returnsOf(itemAt(batch.rewards, row), mask, gamma));
       return masked(whitened(returns, batch.masks), batch);
     },
   };
@@ -61,8 +63,7 @@ function outcome(name: string, judge: (scores: number[], lengths: number[]) => n
     isOfBatch: false,
     isByLength: false,
     advantages(batch) {
-      const scores = byGroup(batch, judge);
-      return scores.includes(undefined) ? null : spread(batch, scores);
+      return spread(batch, byGroup(batch, judge));
     },
   };
 }
@@ -73,7 +74,7 @@ function total(values: ArrayLike<number>): number {
   if (length < LANES) return stridedSum(values, 0, 1, length);
   const rows = Math.floor(length / LANES);
   let sum = 0;
-  for (let i = rows * LANES; i < length; i++) sum = f32(sum + f32(values[i]!));
+  for (let i = rows * LANES; i < length; i++) sum = f32(sum + f32(numberAt(values, i)));
   for (let lane = 0; lane < LANES; lane++) sum = f32(sum + stridedSum(values, lane, LANES, rows));
   return sum;
 }
@@ -86,7 +87,8 @@ function stridedSum(values: ArrayLike<number>, from: number, stride: number, len
   let sum = 0;
   for (let part = 0; part < AT_ONCE; part++) {
     let own = cascadeSum(values, from + part * stride, stride * AT_ONCE, whole);
-    if (part === 0) for (let i = whole * AT_ONCE; i < length; i++) own = f32(own + f32(values[from + i * stride]!));
+    if (part === 0)
+      for (let i = whole * AT_ONCE; i < length; i++) own = f32(own + f32(numberAt(values, from + i * stride)));
     sum = part === 0 ? own : f32(sum + own);
   }
   return sum;
@@ -100,39 +102,40 @@ function cascadeSum(values: ArrayLike<number>, from: number, stride: number, len
   const block = Math.max(SMALLEST_BLOCK, 2 ** Math.floor(Math.ceil(Math.log2(Math.max(1, length))) / LEVELS));
   const sums = [0, 0, 0, 0];
   for (let i = 0; i < length; i++) {
-    sums[0] = f32(sums[0]! + f32(values[from + i * stride]!));
+    sums[0] = f32(numberAt(sums, 0) + f32(numberAt(values, from + i * stride)));
     for (let level = 1, every = block; level < LEVELS && (i + 1) % every === 0; level++, every *= block) {
-      sums[level] = f32(sums[level]! + sums[level - 1]!);
+      sums[level] = f32(numberAt(sums, level) + numberAt(sums, level - 1));
       sums[level - 1] = 0;
     }
   }
   return sums.reduce((sum, part) => f32(sum + part));
 }
 
-/** One number per row, from the numbers of its group. */
+/** One number per row, from the numbers of its group; null if a group has none. */
 function byGroup(
   { rewards, masks, groups }: Batch,
   judge: (scores: number[], lengths: number[]) => number[] | null,
-): (number | undefined)[] {
+): number[] | null {
   const members = new Map<string | number, number[]>();
   for (const [row, group] of groups.entries()) {
     const own = members.get(group);
     if (own === undefined) members.set(group, [row]);
     else own.push(row);
   }
-  const values: (number | undefined)[] = groups.map(() => undefined);
+  const values = groups.map(() => Number.NaN);
   for (const rows of members.values()) {
     const judged = judge(
-      rows.map((row) => total(rewards[row]!)),
-      rows.map((row) => total(masks[row]!)),
+      rows.map((row) => total(itemAt(rewards, row))),
+      rows.map((row) => total(itemAt(masks, row))),
     );
-    if (judged !== null) for (const [i, row] of rows.entries()) values[row] = judged[i];
+    if (judged === null) return null;
+    for (const [i, row] of rows.entries()) values[row] = numberAt(judged, i);
   }
   return values;
 }
 
-const spread = ({ masks }: Batch, values: readonly (number | undefined)[]): number[][] =>
-  masks.map((mask, row) => mask.map((bit) => f32(values[row]! * Math.min(1, bit))));
+const spread = ({ masks }: Batch, values: readonly number[] | null): number[][] | null =>
+  values === null ? null : masks.map((mask, row) => mask.map((bit) => f32(numberAt(values, row) * Math.min(1, bit))));
 
 const meanOf = (scores: readonly number[]): number => (scores.length === 1 ? 0 : f32(total(scores) / scores.length));
 
@@ -182,9 +185,9 @@ function bestAlone(scores: readonly number[], isNormed: boolean): number[] | nul
   if (scores.length < 2) return null;
   // torch.topk treats NaN as the largest.
   const rank = (score: number): number => (Number.isNaN(score) ? Number.POSITIVE_INFINITY : score);
-  const order = [...scores.keys()].sort((a, b) => rank(scores[b]!) - rank(scores[a]!) || a - b);
-  const best = order[0]!;
-  const lead = f32(scores[best]! - scores[order[1]!]!);
+  const order = [...scores.keys()].sort((a, b) => rank(numberAt(scores, b)) - rank(numberAt(scores, a)) || a - b);
+  const best = numberAt(order, 0);
+  const lead = f32(numberAt(scores, best) - numberAt(scores, numberAt(order, 1)));
   const scale = isNormed ? f32(deviationOf(scores) + EPSILON) : 1;
   return scores.map((_, i) => (i === best ? f32(lead / scale) : 0));
 }
@@ -195,7 +198,7 @@ function discountedReturns(rewards: readonly number[], mask: readonly number[], 
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
     if (mask[t] === 0) continue;
-    sum = f32(rewards[t]! + f32(f32(gamma) * sum));
+    sum = f32(numberAt(rewards, t) + f32(f32(gamma) * sum));
     returns[t] = sum;
   }
   return returns;
@@ -205,9 +208,9 @@ function resetReturns(rewards: readonly number[], mask: readonly number[], gamma
   const returns = mask.map(() => 0);
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
-    sum = f32(rewards[t]! + f32(f32(gamma) * sum));
+    sum = f32(numberAt(rewards, t) + f32(f32(gamma) * sum));
     returns[t] = sum;
-    sum = f32(sum * mask[t]!);
+    sum = f32(sum * numberAt(mask, t));
   }
   return returns;
 }
@@ -224,10 +227,10 @@ function generalized(
   let nextValue = 0;
   let last = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
-    const bit = mask[t]!;
-    const delta = f32(f32(rewards[t]! + f32(f32(gamma) * nextValue)) - f32(values[t]!));
+    const bit = numberAt(mask, t);
+    const delta = f32(f32(numberAt(rewards, t) + f32(f32(gamma) * nextValue)) - f32(numberAt(values, t)));
     const advantage = f32(delta + f32(f32(gamma * lambda) * last));
-    nextValue = f32(f32(values[t]! * bit) + f32((1 - bit) * nextValue));
+    nextValue = f32(f32(numberAt(values, t) * bit) + f32((1 - bit) * nextValue));
     last = f32(f32(advantage * bit) + f32((1 - bit) * last));
     advantages[t] = last;
   }
@@ -244,7 +247,7 @@ function whitened(values: readonly (readonly number[])[], masks: readonly (reado
   if (count < 2) return null;
   const all = Float32Array.from(values.flat());
   const meanBy = (of: (value: number) => number): number => {
-    const weighted = all.map((value, i) => (weights[i] === 0 ? 0 : f32(of(value)) * weights[i]!));
+    const weighted = all.map((value, i) => (weights[i] === 0 ? 0 : f32(of(value)) * float64At(weights, i)));
     return f32(total(weighted) / f32(count));
   };
   const mean = meanBy((value) => value);
@@ -255,7 +258,7 @@ function whitened(values: readonly (readonly number[])[], masks: readonly (reado
 }
 
 const masked = (values: number[][] | null, { masks }: Batch): number[][] | null =>
-  values?.map((row, i) => row.map((value, t) => f32(value * Math.min(1, masks[i]![t]!)))) ?? null;
+  values?.map((row, i) => row.map((value, t) => f32(value * Math.min(1, numberAt(itemAt(masks, i), t))))) ?? null;
 
 /** verl's advantage estimators. Formulas: `verl/trainer/ppo/core_algos.py`. A group of one is compared with 0. */
 export const ESTIMATORS: readonly Estimator[] = [
@@ -268,7 +271,7 @@ export const ESTIMATORS: readonly Estimator[] = [
   outcome('rloo_vectorized', leaveOneOutVectorized),
   {
     ...outcome('opo', (scores, lengths) => {
-      const weighted = scores.map((score, i) => f32(score * lengths[i]!));
+      const weighted = scores.map((score, i) => f32(score * numberAt(lengths, i)));
       return less(scores, scores.length === 1 ? 0 : f32(total(weighted) / total(lengths)));
     }),
     isByLength: true,
@@ -294,7 +297,8 @@ export const ESTIMATORS: readonly Estimator[] = [
     isByLength: true,
     advantages(batch) {
       const centred = byGroup(batch, (scores) => less(scores, meanOf(scores)));
-      const values = batch.masks.map((mask, i) => mask.map(() => centred[i]!));
+      if (centred === null) return null;
+      const values = batch.masks.map((mask, i) => mask.map(() => numberAt(centred, i)));
       return masked(whitened(values, batch.masks), batch);
     },
   },
@@ -311,10 +315,10 @@ export const ESTIMATORS: readonly Estimator[] = [
         let sum = 0;
         const returns = mask.map(() => 0);
         for (let t = mask.length - 1; t >= 0; t--) {
-          sum = f32(sum + f32(rewards[row]![t]! * mask[t]!));
+          sum = f32(sum + f32(numberAt(itemAt(rewards, row), t) * numberAt(mask, t)));
           returns[t] = sum;
         }
-        return returns.map((value, t) => f32(value - f32(f32(baselines[row]!) * mask[t]!)));
+        return returns.map((value, t) => f32(value - f32(f32(numberAt(baselines, row)) * numberAt(mask, t))));
       });
     },
   },
@@ -332,7 +336,7 @@ export const ESTIMATORS: readonly Estimator[] = [
         values == null
           ? null
           : whitened(
-              masks.map((mask, row) => generalized(rewards[row]!, mask, values[row]!, gamma, lambda)),
+              masks.map((mask, row) => generalized(itemAt(rewards, row), mask, itemAt(values, row), gamma, lambda)),
               masks,
             ),
     }),

@@ -1,3 +1,4 @@
+import { float64At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { compareValues, type SortValue } from '../query/sort.ts';
 import { momentsOf } from '../summary.ts';
@@ -18,8 +19,8 @@ export function bucketsOf(rows: FactRows, key: string, descending = false): Buck
   const [streams, words, numbers] = [rows.words('stream'), rows.words(key), rows.numbers(key)];
   const buckets = new Map<string | null, Map<SortValue, Bucket>>();
   for (let row = 0; row < rows.length; row++) {
-    const stream = streams[row]!;
-    const value = words[row] ?? (Number.isNaN(numbers[row]) ? null : numbers[row]!);
+    const stream = streams[row] ?? '';
+    const value = words[row] ?? (Number.isNaN(numbers[row]) ? null : float64At(numbers, row));
     let own = buckets.get(stream);
     if (own === undefined) {
       own = new Map();
@@ -53,17 +54,17 @@ export function numberSpread(values: Float64Array, members: readonly number[]): 
   const { count, mean, deviation } = momentsOf(values, members);
   const unknown = members.length - count;
   if (count === 0) return { count, unknown, mean, deviation, least: null, median: null, most: null };
-  const sorted = Float64Array.from(members, (row) => values[row]!)
+  const sorted = Float64Array.from(members, (row) => float64At(values, row))
     .filter(Number.isFinite)
     .sort();
-  const middle = (sorted[(count - 1) >> 1]! + sorted[count >> 1]!) / 2;
+  const middle = (float64At(sorted, (count - 1) >> 1) + float64At(sorted, count >> 1)) / 2;
   return {
     count,
     unknown,
     mean,
     deviation,
-    least: sorted[0]!,
+    least: float64At(sorted, 0),
     median: middle,
-    most: sorted[count - 1]!,
+    most: float64At(sorted, count - 1),
   };
 }

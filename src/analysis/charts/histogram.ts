@@ -1,3 +1,5 @@
+import { itemAt } from '../../core/lists/at.ts';
+
 /** The number of rollouts with a value from `from` up to, but excluding, `to`; the last bar includes its upper end. */
 export interface Bar {
   from: number;
@@ -54,9 +56,9 @@ export function histogramOf(name: string, values: Float64Array, most = 20): Hist
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
     let at = Math.max(0, Math.min(bars.length - 1, Math.floor(value / width) - first));
-    if (at > 0 && value < bars[at]!.from) at--;
-    else if (at < bars.length - 1 && value >= bars[at]!.to) at++;
-    bars[at]!.count++;
+    if (at > 0 && value < itemAt(bars, at).from) at--;
+    else if (at < bars.length - 1 && value >= itemAt(bars, at).to) at++;
+    itemAt(bars, at).count++;
   }
   return {
     bars: bars.map((bar, i) => ({

@@ -1,3 +1,4 @@
+import { float64At, int32At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from './buckets.ts';
 
@@ -65,19 +66,19 @@ export function curveOf(rows: FactRows, name: string): Curve {
   const counts = new Float64Array(buckets.length);
   const means = new Float64Array(buckets.length);
   for (let row = 0; row < ids.length; row++) {
-    const value = values[row]!;
+    const value = float64At(values, row);
     // A value minus itself is not 0 for NaN and the infinities.
     if (value - value !== 0) continue;
-    const id = ids[row]!;
-    means[id]! += (value - means[id]!) / ++counts[id]!;
+    const id = int32At(ids, row);
+    means[id] = float64At(means, id) + (value - float64At(means, id)) / ++counts[id]!;
   }
   const streams = new Map<string, { x: number; y: number }[]>();
   for (const [id, bucket] of buckets.entries()) {
     const step = stepIn(bucket);
     if (step === null || counts[id] === 0) continue;
     const points = streams.get(bucket.stream);
-    if (points === undefined) streams.set(bucket.stream, [{ x: step, y: means[id]! }]);
-    else points.push({ x: step, y: means[id]! });
+    if (points === undefined) streams.set(bucket.stream, [{ x: step, y: float64At(means, id) }]);
+    else points.push({ x: step, y: float64At(means, id) });
   }
   const [first] = [...streams].sort(([, a], [, b]) => b.length - a.length);
   const made = {

@@ -1,3 +1,4 @@
+import { float64At, numberAt, uint32At } from '../../core/lists/at.ts';
 import { groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
@@ -90,7 +91,7 @@ async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide
     await rest();
     const rows = prompts.of(prompt);
     if (rows.length === 0) continue;
-    const { file, record } = facts.place(rows[0]!);
+    const { file, record } = facts.place(uint32At(rows, 0));
     const { rollout } = file.read(record);
     if (rollout === null) continue;
     const { prompt: key } = groupKeyOf(rollout);
@@ -100,11 +101,17 @@ async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide
   }
   return new Map(
     [...rowsOf].map(([key, rows]) => {
-      const { n, scored, mean } = groupStats(rows.map((row) => scores[row]!));
+      const { n, scored, mean } = groupStats(rows.map((row) => float64At(scores, row)));
       const finite = rows.filter((row) => Number.isFinite(scores[row]));
-      const best = finite.reduce((one, row) => (scores[row]! > scores[one]! ? row : one), finite[0] ?? rows[0]!);
-      const worst = finite.reduce((one, row) => (scores[row]! < scores[one]! ? row : one), finite[0] ?? rows[0]!);
-      return [key, { n, scored, mean, row: rows[0]!, best, worst }];
+      const best = finite.reduce(
+        (one, row) => (float64At(scores, row) > float64At(scores, one) ? row : one),
+        finite[0] ?? numberAt(rows, 0),
+      );
+      const worst = finite.reduce(
+        (one, row) => (float64At(scores, row) < float64At(scores, one) ? row : one),
+        finite[0] ?? numberAt(rows, 0),
+      );
+      return [key, { n, scored, mean, row: numberAt(rows, 0), best, worst }];
     }),
   );
 }

@@ -1,3 +1,5 @@
+import { itemAt, numberAt } from '../../core/lists/at.ts';
+
 /** A beginning that several answers share, or the rest of a single answer. */
 export interface TreeBranch {
   /** The depth: 0 for the root. */
@@ -32,9 +34,9 @@ export function answerTree(answers: readonly TreeAnswer[]): TreeBranch[] {
     const first = words[members[0] ?? 0] ?? [];
     let to = from;
     if (members.length === 1) to = first.length;
-    else while (to < first.length && members.every((member) => words[member]![to] === first[to])) to++;
+    else while (to < first.length && members.every((member) => itemAt(words, member)[to] === first[to])) to++;
     const scores = members
-      .map((member) => answers[member]!.score)
+      .map((member) => itemAt(answers, member).score)
       .filter((score) => score !== null && Number.isFinite(score));
     branches.push({
       depth,
@@ -47,13 +49,13 @@ export function answerTree(answers: readonly TreeAnswer[]): TreeBranch[] {
     const ways = new Map<string, number[]>();
     for (const member of members) {
       // Answers that end here share nothing further.
-      const word = words[member]![to];
+      const word = itemAt(words, member)[to];
       if (word === undefined) continue;
       const known = ways.get(word);
       if (known) known.push(member);
       else ways.set(word, [member]);
     }
-    const ordered = [...ways.values()].sort((a, b) => a.length - b.length || b[0]! - a[0]!);
+    const ordered = [...ways.values()].sort((a, b) => a.length - b.length || numberAt(b, 0) - numberAt(a, 0));
     for (const own of ordered) open.push({ members: own, from: to, depth: depth + 1 });
   }
   return branches;

@@ -1,4 +1,5 @@
 import { diffArrays, diffWordsWithSpace } from 'diff';
+import { itemAt } from '../../core/lists/at.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
 /** A piece of a turn: text that both say, or that only one of them says. */
@@ -20,6 +21,13 @@ export interface TurnPair {
   isSame: boolean;
 }
 
+/** So many turns in a row that both have, or only one. */
+interface TurnChange {
+  removed: boolean;
+  added: boolean;
+  count: number;
+}
+
 /** Longer turns are compared as a whole. */
 const MOST_COMPARED = 20_000;
 /**
@@ -37,23 +45,25 @@ export const compareTurns = (first: Pick<Rollout, 'turns'>, second: Pick<Rollout
  */
 export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): Generator<TurnPair> {
   const keyOf = ({ role, text }: { role: string; text: string }) => `${role}\0${text}`;
-  const changes = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), { maxEditLength: MOST_EDITS }) ?? [
+  const changes: readonly TurnChange[] = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), {
+    maxEditLength: MOST_EDITS,
+  }) ?? [
     { removed: true, added: false, count: first.turns.length },
     { removed: false, added: true, count: second.turns.length },
   ];
   let [atA, atB] = [0, 0];
   for (let i = 0; i < changes.length; i++) {
-    const { removed, added, count } = changes[i]!;
+    const { removed, added, count } = itemAt(changes, i);
     if (!removed && !added) {
-      for (let k = 0; k < count; k++) yield equal(first.turns[atA++]!, second.turns[atB++]!);
+      for (let k = 0; k < count; k++) yield equal(itemAt(first.turns, atA++), itemAt(second.turns, atB++));
       continue;
     }
     const next = changes[i + 1];
     const isPaired = removed && next?.added === true;
     const ends = [atA + (removed ? count : 0), atB + (removed ? (isPaired ? next.count : 0) : count)] as const;
     while (atA < ends[0] || atB < ends[1]) {
-      const a = atA < ends[0] ? first.turns[atA]! : null;
-      const b = atB < ends[1] ? second.turns[atB]! : null;
+      const a = atA < ends[0] ? itemAt(first.turns, atA) : null;
+      const b = atB < ends[1] ? itemAt(second.turns, atB) : null;
       // Turns of different roles are never paired: the longer remainder goes first.
       const isTogether = a !== null && b !== null && a.role === b.role;
       const takesA = a !== null && (isTogether || b === null || ends[0] - atA >= ends[1] - atB);

@@ -4,6 +4,7 @@ import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { STATUS_CELL } from '../../core/dump/record-facts.ts';
 import type { JsonValue } from '../../core/json/value.ts';
+import { float64At, itemAt, numberAt, uint32At } from '../../core/lists/at.ts';
 import type { Check } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, isQuantity } from '../../core/rollout/facts.ts';
@@ -136,12 +137,12 @@ class TableRows implements FactRows {
 
   has(row: number, check: Check): boolean {
     const { found } = this.#checks();
-    return namesCheck(found[row]!, found[row]!, check);
+    return namesCheck(float64At(found, row), float64At(found, row), check);
   }
 
   isObserved(row: number, check: Check): boolean {
     const { found, observed } = this.#checks();
-    return namesCheck(found[row]!, observed[row]!, check);
+    return namesCheck(float64At(found, row), float64At(observed, row), check);
   }
 
   findingSets(): { of: Uint32Array; first: number[] } {
@@ -150,15 +151,15 @@ class TableRows implements FactRows {
     const first: number[] = [];
     const known = new Map<number, Map<number, number>>();
     for (let row = 0; row < of.length; row++) {
-      let sets = known.get(found[row]!);
+      let sets = known.get(float64At(found, row));
       if (sets === undefined) {
         sets = new Map();
-        known.set(found[row]!, sets);
+        known.set(float64At(found, row), sets);
       }
-      let set = sets.get(observed[row]!);
+      let set = sets.get(float64At(observed, row));
       if (set === undefined) {
         set = first.push(row) - 1;
-        sets.set(observed[row]!, set);
+        sets.set(float64At(observed, row), set);
       }
       of[row] = set;
     }
@@ -172,10 +173,10 @@ class TableRows implements FactRows {
     let high = files.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (starts[middle]! <= at) low = middle;
+      if (numberAt(starts, middle) <= at) low = middle;
       else high = middle - 1;
     }
-    return { file: files[low]!, record: at - starts[low]! };
+    return { file: itemAt(files, low), record: at - numberAt(starts, low) };
   }
 
   factNumbers(name: string): Float64Array {
@@ -227,14 +228,14 @@ class TableRows implements FactRows {
 
   #rowColumn(at: number): Float64Array {
     const whole = new Float64Array(this.#table.length);
-    this.#table.eachFile((file, start, count) => file.index.columns.rows[at]!.copyTo(whole, start, count));
+    this.#table.eachFile((file, start, count) => itemAt(file.index.columns.rows, at).copyTo(whole, start, count));
     return this.#picked(whole, (length) => new Float64Array(length));
   }
 
   #picked<T extends Int32Array | Float64Array>(column: T, make: (length: number) => T): T {
     if (this.#accepted === null) return column;
     const picked = make(this.#accepted.length);
-    for (let row = 0; row < picked.length; row++) picked[row] = column[this.#accepted[row]!]!;
+    for (let row = 0; row < picked.length; row++) picked[row] = numberAt(column, uint32At(this.#accepted, row));
     return picked;
   }
 
@@ -250,7 +251,7 @@ class TableRows implements FactRows {
     const at = field.type === 'fact' ? factAt(field.name) : -1;
     table.eachFile((file, start, count) => {
       if (at >= 0) {
-        if (FACTS[at]!.words === undefined) file.index.columns.rows[at]!.copyTo(column, start, count);
+        if (itemAt(FACTS, at).words === undefined) itemAt(file.index.columns.rows, at).copyTo(column, start, count);
         return;
       }
       const { columns } = file.index;
@@ -273,7 +274,7 @@ class TableRows implements FactRows {
       if (file === null || at >= end) {
         file = this.place(row).file;
         start = this.#table.rowOf(file, 0);
-        end = starts[files.indexOf(file) + 1]!;
+        end = numberAt(starts, files.indexOf(file) + 1);
         valueAt = fieldValue(file, field);
       }
       visit(row, valueAt(at - start));

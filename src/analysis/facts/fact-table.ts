@@ -1,5 +1,6 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
+import { float64At, itemAt, lastItem, numberAt } from '../../core/lists/at.ts';
 import { factAt } from '../../core/rollout/facts.ts';
 import { type GroupMeasure, groupMeasure, isGroupMeasure } from './group-measures.ts';
 import { type GroupNumbers, numberGroups } from './group-numbers.ts';
@@ -22,10 +23,10 @@ export class FactTable {
   constructor(files: readonly DumpFile[]) {
     this.files = files;
     const starts = [0];
-    for (const file of files) starts.push(starts.at(-1)! + file.count);
+    for (const file of files) starts.push(lastItem(starts) + file.count);
     this.starts = starts;
-    this.length = starts.at(-1)!;
-    this.#at = new Map(files.map((file, at) => [file, starts[at]!]));
+    this.length = lastItem(starts);
+    this.#at = new Map(files.map((file, at) => [file, numberAt(starts, at)]));
   }
 
   rowOf(file: DumpFile, record: number): number {
@@ -35,7 +36,7 @@ export class FactTable {
   /** Calls with each file and its first row. */
   eachFile(visit: (file: DumpFile, start: number, count: number) => void): void {
     for (const [at, file] of this.files.entries())
-      visit(file, this.starts[at]!, this.starts[at + 1]! - this.starts[at]!);
+      visit(file, numberAt(this.starts, at), numberAt(this.starts, at + 1) - numberAt(this.starts, at));
   }
 
   get scores(): Float64Array {
@@ -112,7 +113,7 @@ export class FactTable {
     const column = new Float64Array(this.length).fill(Number.NaN);
     const at = factAt(name);
     this.eachFile((file, start, count) => {
-      file.index.columns.rows[at]!.copyTo(column, start, count);
+      itemAt(file.index.columns.rows, at).copyTo(column, start, count);
     });
     return column;
   }
@@ -138,6 +139,6 @@ export function layMeasures(dump: Dump): void {
     const start = table.rowOf(file, 0);
     const { count } = file;
     file.measures = (record, name) =>
-      record < count && isGroupMeasure(name) ? table.measure(name)[start + record]! : Number.NaN;
+      record < count && isGroupMeasure(name) ? float64At(table.measure(name), start + record) : Number.NaN;
   }
 }

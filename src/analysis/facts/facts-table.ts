@@ -1,4 +1,5 @@
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
+import { itemAt, uint32At } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
 import type { FactRows } from './fact-rows.ts';
@@ -80,7 +81,7 @@ function findingColumns(facts: FactRows): FactColumn[] {
       type: 'BOOLEAN',
       cells: (from, to) => {
         const cells = new Array<FactCell>(to - from);
-        for (let row = from; row < to; row++) cells[row - from] = bySet[of[row]!]!;
+        for (let row = from; row < to; row++) cells[row - from] = itemAt(bySet, uint32At(of, row));
         return cells;
       },
     };

@@ -1,3 +1,4 @@
+import { float64At } from '../../core/lists/at.ts';
 import { groupAdvantage } from '../../core/rollout/advantage.ts';
 import type { Members } from './members.ts';
 
@@ -29,7 +30,7 @@ export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float
     if (finite.length < size) finite = new Float64Array(size * 2);
     let count = 0;
     for (let i = 0; i < size; i++) {
-      const score = scores[members.at(group, i)]!;
+      const score = float64At(scores, members.at(group, i));
       // Adding 0 turns -0 into 0.
       if (Number.isFinite(score)) finite[count++] = score + 0;
     }
@@ -40,7 +41,7 @@ export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float
     const squares = name === 'adv' ? squaresOf(finite, count, mean) : 0;
     for (let i = 0; i < size; i++) {
       const row = members.at(group, i);
-      const score = scores[row]!;
+      const score = float64At(scores, row);
       if (!isOfEach) measures[row] = of;
       else if (name === 'rank') measures[row] = Number.isFinite(score) ? 1 + above(finite, count, score) : Number.NaN;
       else if (count === size && size > 1) measures[row] = groupAdvantage(score, mean, squares / (size - 1));
@@ -51,11 +52,11 @@ export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float
 
 function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number {
   if (count === 0) return Number.NaN;
-  let low = scores[0]!;
+  let low = float64At(scores, 0);
   let high = low;
   for (let i = 1; i < count; i++) {
-    if (scores[i]! < low) low = scores[i]!;
-    if (scores[i]! > high) high = scores[i]!;
+    if (float64At(scores, i) < low) low = float64At(scores, i);
+    if (float64At(scores, i) > high) high = float64At(scores, i);
   }
   if (name === 'group.min') return low;
   if (name === 'group.max') return high;
@@ -67,13 +68,13 @@ function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number 
 
 function meanOfFirst(scores: Float64Array, count: number): number {
   let sum = 0;
-  for (let i = 0; i < count; i++) sum += scores[i]!;
+  for (let i = 0; i < count; i++) sum += float64At(scores, i);
   return sum / count;
 }
 
 function squaresOf(scores: Float64Array, count: number, mean: number): number {
   let sum = 0;
-  for (let i = 0; i < count; i++) sum += (scores[i]! - mean) ** 2;
+  for (let i = 0; i < count; i++) sum += (float64At(scores, i) - mean) ** 2;
   return sum;
 }
 
@@ -83,7 +84,7 @@ function above(sorted: Float64Array, count: number, score: number): number {
   let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sorted[middle]! <= score) low = middle + 1;
+    if (float64At(sorted, middle) <= score) low = middle + 1;
     else high = middle;
   }
   return count - low;

@@ -1,3 +1,4 @@
+import { float64At, int32At, uint32At } from '../../core/lists/at.ts';
 import { isOfPrompt } from '../../core/rollout/group-key.ts';
 
 /** Group columns for the rows of many files. */
@@ -31,9 +32,9 @@ export function numberGroups({ prompts: hashes, units, streams, ...columns }: Gr
   const groups = new Int32Array(keys.length).fill(-1);
   const inUnit = new PairNumbers();
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
+    const key = float64At(keys, i);
     if (Number.isNaN(key)) continue;
-    groups[i] = inUnit.numberOf(units[i]!, key);
+    groups[i] = inUnit.numberOf(uint32At(units, i), key);
   }
   const lasting = lastingStreams({ keys, units, streams }, groups, inUnit.count);
   const prompts = new Int32Array(keys.length).fill(-1);
@@ -42,16 +43,19 @@ export function numberGroups({ prompts: hashes, units, streams, ...columns }: Gr
   const lastNames = new Float64Array(inUnit.count);
   const lastNumbers = new Int32Array(inUnit.count).fill(-1);
   for (let i = 0; i < keys.length; i++) {
-    const group = groups[i]!;
+    const group = int32At(groups, i);
     if (group === -1) continue;
-    const key = keys[i]!;
+    const key = float64At(keys, i);
     // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
-    const name = isOfPrompt(key) || alike.has(units[i]!) || lasting.has(streams[i]!) ? key : -hashes[i]! - 1;
+    const name =
+      isOfPrompt(key) || alike.has(uint32At(units, i)) || lasting.has(uint32At(streams, i))
+        ? key
+        : -float64At(hashes, i) - 1;
     if (lastNumbers[group] === -1 || lastNames[group] !== name) {
       lastNames[group] = name;
-      lastNumbers[group] = inStream.numberOf(streams[i]!, name);
+      lastNumbers[group] = inStream.numberOf(uint32At(streams, i), name);
     }
-    prompts[i] = lastNumbers[group]!;
+    prompts[i] = int32At(lastNumbers, group);
   }
   return { groups, prompts };
 }
@@ -69,7 +73,7 @@ class PairNumbers {
 
   numberOf(owner: number, key: number): number {
     const at = this.#slotOf(owner, key);
-    const known = this.#numbers[at]!;
+    const known = int32At(this.#numbers, at);
     if (known !== -1) return known;
     this.#pairs[at * 2] = owner;
     this.#pairs[at * 2 + 1] = key;
@@ -97,10 +101,10 @@ class PairNumbers {
     this.#numbers = new Int32Array(size).fill(-1);
     for (let from = 0; from < numbers.length; from++) {
       if (numbers[from] === -1) continue;
-      const to = this.#slotOf(pairs[from * 2]!, pairs[from * 2 + 1]!);
-      this.#pairs[to * 2] = pairs[from * 2]!;
-      this.#pairs[to * 2 + 1] = pairs[from * 2 + 1]!;
-      this.#numbers[to] = numbers[from]!;
+      const to = this.#slotOf(float64At(pairs, from * 2), float64At(pairs, from * 2 + 1));
+      this.#pairs[to * 2] = float64At(pairs, from * 2);
+      this.#pairs[to * 2 + 1] = float64At(pairs, from * 2 + 1);
+      this.#numbers[to] = int32At(numbers, from);
     }
   }
 }
@@ -108,18 +112,18 @@ class PairNumbers {
 /** `settleGroups` in numbers; NaN where there is no group. */
 export function settleNumbers({ keys, prompts, uids, units }: Omit<GroupColumns, 'streams'>): Float64Array {
   const own = withSharedUids(keys, uids, units);
-  const nameless = unitsAlike(prompts, units, (row) => isOfPrompt(own[row]!));
-  return own.map((key, row) => (isOfPrompt(key) && nameless.has(units[row]!) ? Number.NaN : key));
+  const nameless = unitsAlike(prompts, units, (row) => isOfPrompt(float64At(own, row)));
+  return own.map((key, row) => (isOfPrompt(key) && nameless.has(uint32At(units, row)) ? Number.NaN : key));
 }
 
 /** A uid that several rows of a unit share is their group's key. */
 function withSharedUids(keys: Float64Array, uids: Float64Array, units: Uint32Array): Float64Array {
   if (uids.every(Number.isNaN)) return keys;
   const numbers = new PairNumbers();
-  const own = Int32Array.from(uids, (uid, i) => (Number.isNaN(uid) ? -1 : numbers.numberOf(units[i]!, uid)));
+  const own = Int32Array.from(uids, (uid, i) => (Number.isNaN(uid) ? -1 : numbers.numberOf(uint32At(units, i), uid)));
   const counts = new Uint32Array(numbers.count);
-  for (const number of own) if (number !== -1) counts[number]!++;
-  return keys.map((key, i) => (own[i] === -1 || counts[own[i]!] === 1 ? key : uids[i]!));
+  for (const number of own) if (number !== -1) counts[number] = uint32At(counts, number) + 1;
+  return keys.map((key, i) => (own[i] === -1 || counts[int32At(own, i)] === 1 ? key : float64At(uids, i)));
 }
 
 /** Units in which several rows count, and their prompts are all equal. */
@@ -129,9 +133,9 @@ function unitsAlike(prompts: Float64Array, units: Uint32Array, counts: (row: num
   const first = new Float64Array(most + 1).fill(Number.NaN);
   const states = new Uint8Array(most + 1);
   for (let i = 0; i < units.length; i++) {
-    const unit = units[i]!;
+    const unit = uint32At(units, i);
     if (states[unit] === DIFFER || !counts(i)) continue;
-    if (states[unit] === NONE) first[unit] = prompts[i]!;
+    if (states[unit] === NONE) first[unit] = float64At(prompts, i);
     states[unit] = states[unit] === NONE ? ONE : first[unit] === prompts[i] ? ALIKE : DIFFER;
   }
   return new Set(Array.from(states.keys()).filter((unit) => states[unit] === ALIKE));
@@ -151,12 +155,12 @@ function lastingStreams(
   const seen = new Uint8Array(count);
   const lasting = new Set<number>();
   for (let i = 0; i < keys.length; i++) {
-    const [key, group] = [keys[i]!, groups[i]!];
-    if (group === -1 || seen[group] === 1 || isOfPrompt(key) || lasting.has(streams[i]!)) continue;
+    const [key, group] = [float64At(keys, i), int32At(groups, i)];
+    if (group === -1 || seen[group] === 1 || isOfPrompt(key) || lasting.has(uint32At(streams, i))) continue;
     seen[group] = 1;
-    const name = names.numberOf(streams[i]!, key);
-    if (first[name] === -1) first[name] = units[i]!;
-    else if (first[name] !== units[i]) lasting.add(streams[i]!);
+    const name = names.numberOf(uint32At(streams, i), key);
+    if (first[name] === -1) first[name] = uint32At(units, i);
+    else if (first[name] !== units[i]) lasting.add(uint32At(streams, i));
   }
   return lasting;
 }

@@ -1,3 +1,4 @@
+import { float64At, uint32At } from '../../core/lists/at.ts';
 import { gistDistance } from '../../core/rollout/text-scan.ts';
 import type { Members } from './members.ts';
 
@@ -23,7 +24,7 @@ export function copiesIn(groups: Members, gists: Float64Array): Float64Array {
 
 const twoByTwo = (rows: Uint32Array, gists: Float64Array) => (row: number) => {
   let near = -1;
-  for (const other of rows) if (gistDistance(gists[row]!, gists[other]!) <= NEAR) near++;
+  for (const other of rows) if (gistDistance(float64At(gists, row), float64At(gists, other)) <= NEAR) near++;
   return near;
 };
 
@@ -33,9 +34,9 @@ const twoByTwo = (rows: Uint32Array, gists: Float64Array) => (row: number) => {
  */
 function byNeighbours(rows: Uint32Array, gists: Float64Array): (row: number) => number {
   const counts = new Map<number, number>();
-  for (const row of rows) counts.set(gists[row]!, (counts.get(gists[row]!) ?? 0) + 1);
+  for (const row of rows) counts.set(float64At(gists, row), (counts.get(float64At(gists, row)) ?? 0) + 1);
   return (row) => {
-    const gist = gists[row]!;
+    const gist = float64At(gists, row);
     let near = counts.get(gist)! - 1;
     for (let bit = 0; bit < BITS; bit++) near += counts.get(gist ^ (1 << bit)) ?? 0;
     return near;
@@ -50,14 +51,14 @@ export function sharedOpenings(units: Uint32Array, openings: Float64Array): Floa
   const known = new Map<number, number>();
   const alike = new Map<number, Map<number, number>>();
   for (let row = 0; row < units.length; row++) {
-    const [unit, opening] = [units[row]!, openings[row]!];
+    const [unit, opening] = [uint32At(units, row), float64At(openings, row)];
     if (Number.isNaN(opening)) continue;
     known.set(unit, (known.get(unit) ?? 0) + 1);
     const own = alike.get(unit) ?? new Map<number, number>();
     alike.set(unit, own.set(opening, (own.get(opening) ?? 0) + 1));
   }
   for (let row = 0; row < units.length; row++) {
-    const [unit, opening] = [units[row]!, openings[row]!];
+    const [unit, opening] = [uint32At(units, row), float64At(openings, row)];
     if (Number.isNaN(opening)) continue;
     const others = known.get(unit)! - 1;
     if (others > 0) shares[row] = (alike.get(unit)!.get(opening)! - 1) / others;

@@ -1,3 +1,4 @@
+import { float64At, numberAt } from '../../core/lists/at.ts';
 import { fTail } from './statistics.ts';
 
 export interface ChangePoint {
@@ -44,16 +45,19 @@ export function changePoint(values: ArrayLike<number>, weights: ArrayLike<number
   if (places < 1 || df < 2) return null;
   const basis = smoothBasis(n, terms, weights);
   const rest = residual(
-    Float64Array.from({ length: n }, (_, i) => values[i]! * Math.sqrt(weights[i]!)),
+    Float64Array.from({ length: n }, (_, i) => numberAt(values, i) * Math.sqrt(numberAt(weights, i))),
     basis,
   );
   const total = dot(rest, rest);
-  const size = Array.from({ length: n }, (_, i) => values[i]! ** 2 * weights[i]!).reduce((sum, one) => sum + one, 0);
+  const size = Array.from({ length: n }, (_, i) => numberAt(values, i) ** 2 * numberAt(weights, i)).reduce(
+    (sum, one) => sum + one,
+    0,
+  );
   if (total <= 1e-18 * Math.max(size, 1e-300)) return null;
   let best: { at: number; gain: number; jump: number } | null = null;
   for (let at = SIDE; at <= n - SIDE; at++) {
     const step = residual(
-      Float64Array.from({ length: n }, (_, i) => (i >= at ? Math.sqrt(weights[i]!) : 0)),
+      Float64Array.from({ length: n }, (_, i) => (i >= at ? Math.sqrt(numberAt(weights, i)) : 0)),
       basis,
     );
     const length = dot(step, step);
@@ -83,17 +87,17 @@ export function levelChange(
   const places = n - 2 * SIDE + 1;
   if (places < 1) return null;
   const column = (of: (i: number) => number) =>
-    Float64Array.from({ length: n }, (_, i) => of(i) * Math.sqrt(weights[i]!));
+    Float64Array.from({ length: n }, (_, i) => of(i) * Math.sqrt(numberAt(weights, i)));
   const line = smoothBasis(n, 2, weights);
   const level = line.slice(0, 1);
   const own = residual(
-    column((i) => expected[i]!),
+    column((i) => numberAt(expected, i)),
     line,
   );
   const length = Math.sqrt(dot(own, own));
   const smooth = length < 1e-6 ? line : [...line, own.map((value) => value / length)];
   const flat = residual(
-    column((i) => values[i]!),
+    column((i) => numberAt(values, i)),
     level,
   );
   const total = dot(flat, flat);
@@ -122,7 +126,7 @@ function smoothBasis(n: number, terms: number, weights: ArrayLike<number>): Floa
   for (let power = 0; power < terms; power++) {
     const column = Float64Array.from(
       { length: n },
-      (_, i) => ((2 * i) / Math.max(1, n - 1) - 1) ** power * Math.sqrt(weights[i]!),
+      (_, i) => ((2 * i) / Math.max(1, n - 1) - 1) ** power * Math.sqrt(numberAt(weights, i)),
     );
     const rest = residual(residual(column, basis), basis);
     const length = Math.sqrt(dot(rest, rest));
@@ -135,13 +139,13 @@ function residual(values: Float64Array, basis: readonly Float64Array[]): Float64
   const rest = values.slice();
   for (const column of basis) {
     const along = dot(rest, column);
-    for (let i = 0; i < rest.length; i++) rest[i]! -= along * column[i]!;
+    for (let i = 0; i < rest.length; i++) rest[i] = float64At(rest, i) - along * float64At(column, i);
   }
   return rest;
 }
 
 function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  for (let i = 0; i < a.length; i++) sum += float64At(a, i) * float64At(b, i);
   return sum;
 }

@@ -1,3 +1,4 @@
+import { float64At, int32At, lastItem, uint32At } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
@@ -177,7 +178,9 @@ const ENOUGH = 60_000;
 /** Whole groups, sampled evenly from the run. */
 function someGroups(rows: Uint32Array, groups: Int32Array): Uint32Array {
   const stride = Math.ceil(rows.length / ENOUGH);
-  return stride === 1 ? rows : rows.filter((row) => (groups[row]! < 0 ? row : groups[row]!) % stride === 0);
+  return stride === 1
+    ? rows
+    : rows.filter((row) => (int32At(groups, row) < 0 ? row : int32At(groups, row)) % stride === 0);
 }
 
 /** A jump below this share of a rollout's deviation is too small to matter. */
@@ -204,14 +207,16 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
   const stepAt = (at: number): number => steps[at] ?? Number.NaN;
   const scores = facts.numbers('score');
   const strata = strataOf(scores, rows);
-  const groups = membersByNumber(Int32Array.from(rows, (row) => facts.groups[row]!));
-  const groupRows = Array.from({ length: groups.length }, (_, group) => Array.from(groups.of(group), (i) => rows[i]!));
+  const groups = membersByNumber(Int32Array.from(rows, (row) => int32At(facts.groups, row)));
+  const groupRows = Array.from({ length: groups.length }, (_, group) =>
+    Array.from(groups.of(group), (i) => uint32At(rows, i)),
+  );
   const scoreMeans = meansBy(scores, rows, timeline, steps.length).means;
   const columns = columnsOf(facts).filter(({ values }) => varies(values, rows));
   const found: (Movement & { series: Float64Array })[] = [];
   for (const { name, values } of columns) {
     await rest();
-    const own = rows.filter((row) => !Number.isNaN(values[row]) && timeline[row]! >= 0);
+    const own = rows.filter((row) => !Number.isNaN(values[row]) && int32At(timeline, row) >= 0);
     const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);
     const shifted = meansBy(adjusted, own, timeline, steps.length);
@@ -249,8 +254,8 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
     const [since, until] = seen === null ? [null, null] : [seen.since, seen.until];
     const place = since === null ? -1 : (told[since] ?? -1);
     const level = until === null ? -1 : (told[until] ?? -1);
-    const before = meanOver(values, own, (row) => timeline[row]! < place);
-    const after = meanOver(values, own, (row) => timeline[row]! >= level);
+    const before = meanOver(values, own, (row) => int32At(timeline, row) < place);
+    const after = meanOver(values, own, (row) => int32At(timeline, row) >= level);
     // That trouble became rarer is no alarm.
     const isChange =
       (!isShareName(name) || Math.abs(after - before) >= SMALLEST_SHARE) && (after > before || !IS_TROUBLE.test(name));
@@ -356,7 +361,7 @@ function knownPairs(a: Float64Array, b: Float64Array): [number[], number[]] {
 function varies(values: Float64Array, rows: Uint32Array): boolean {
   let first = Number.NaN;
   for (const row of rows) {
-    const value = values[row]!;
+    const value = float64At(values, row);
     if (!Number.isFinite(value)) continue;
     if (Number.isNaN(first)) first = value;
     else if (value !== first) return true;
@@ -370,14 +375,15 @@ export const adjustedValues = (values: Float64Array, scores: Float64Array, rows:
 
 /** Rollouts with similar scores: by the score itself if it has few values, else by fifths of it. */
 function strataOf(scores: Float64Array, rows: Uint32Array): Int32Array {
-  const finite = Float64Array.from(rows, (row) => scores[row]!)
+  const finite = Float64Array.from(rows, (row) => float64At(scores, row))
     .filter(Number.isFinite)
     .sort();
   const values = [...new Set(finite)];
-  const edges = values.length <= FEW ? values : FIFTHS.map((share) => finite[Math.floor(share * finite.length)]!);
+  const edges =
+    values.length <= FEW ? values : FIFTHS.map((share) => float64At(finite, Math.floor(share * finite.length)));
   const strata = new Int32Array(scores.length).fill(-1);
   for (const row of rows) {
-    const score = scores[row]!;
+    const score = float64At(scores, row);
     if (Number.isFinite(score)) strata[row] = edges.findLastIndex((edge) => score >= edge) + 1;
   }
   return strata;
@@ -407,10 +413,10 @@ function meansBy(values: Float64Array, rows: Uint32Array, at: Int32Array, length
   const means = new Float64Array(length);
   const counts = new Float64Array(length);
   for (const row of rows) {
-    const place = at[row]!;
+    const place = int32At(at, row);
     if (place < 0 || !Number.isFinite(values[row])) continue;
-    means[place]! += values[row]!;
-    counts[place]!++;
+    means[place] = float64At(means, place) + float64At(values, row);
+    counts[place] = float64At(counts, place) + 1;
   }
   for (const [i, count] of counts.entries()) means[i] = count === 0 ? Number.NaN : (means[i] ?? Number.NaN) / count;
   return { means, counts };
@@ -431,12 +437,12 @@ function withinGroups(
   for (const members of groups) {
     const known = members.filter((row) => !Number.isNaN(values[row]) && !Number.isNaN(scores[row]));
     if (known.length < 2) continue;
-    const a = ranksOf(known.map((row) => values[row]!));
-    const b = ranksOf(known.map((row) => scores[row]!));
+    const a = ranksOf(known.map((row) => float64At(values, row)));
+    const b = ranksOf(known.map((row) => float64At(scores, row)));
     const mean = (known.length + 1) / 2;
     let isAny = false;
     for (let i = 0; i < known.length; i++) {
-      const [x, y] = [a[i]! - mean, b[i]! - mean];
+      const [x, y] = [float64At(a, i) - mean, float64At(b, i) - mean];
       aa += x * x;
       bb += y * y;
       ab += x * y;
@@ -452,7 +458,7 @@ function meanOver(values: Float64Array, rows: Uint32Array, isIn: (row: number) =
   let [sum, count] = [0, 0];
   for (const row of rows) {
     if (!isIn(row) || !Number.isFinite(values[row])) continue;
-    sum += values[row]!;
+    sum += float64At(values, row);
     count++;
   }
   return count === 0 ? Number.NaN : sum / count;
@@ -476,36 +482,38 @@ const BINS = 12;
  * scored of different groups come first.
  */
 function examplesOf(values: Float64Array, rows: Uint32Array, at: Int32Array, place: number, scores: Float64Array) {
-  const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
+  const sorted = Float64Array.from(rows, (row) => float64At(values, row)).sort();
   const edges = [
-    ...new Set(Array.from({ length: BINS - 1 }, (_, i) => sorted[Math.floor(((i + 1) / BINS) * sorted.length)]!)),
+    ...new Set(
+      Array.from({ length: BINS - 1 }, (_, i) => float64At(sorted, Math.floor(((i + 1) / BINS) * sorted.length))),
+    ),
   ];
-  const binOf = (row: number): number => edges.findLastIndex((edge) => values[row]! >= edge) + 1;
+  const binOf = (row: number): number => edges.findLastIndex((edge) => float64At(values, row) >= edge) + 1;
   const before = new Float64Array(edges.length + 1);
   const after = new Float64Array(edges.length + 1);
   const bins = new Map<number, number>();
   for (const row of rows) {
     const bin = binOf(row);
     bins.set(row, bin);
-    (at[row]! < place ? before : after)[bin]!++;
+    (int32At(at, row) < place ? before : after)[bin]!++;
   }
   const total = (counts: Float64Array) => counts.reduce((sum, count) => sum + count, 0);
   const [allBefore, allAfter] = [total(before), total(after)];
   const surprise = Float64Array.from(before, (old, bin) => {
     const expected = ((old + 0.5) / (allBefore + 1)) * allAfter;
-    return (after[bin]! - expected) / Math.sqrt(expected);
+    return (float64At(after, bin) - expected) / Math.sqrt(expected);
   });
   const pick = (isAfter: boolean): number[] => {
     const sign = isAfter ? 1 : -1;
     const order = (a: number, b: number): number =>
-      sign * (surprise[bins.get(b)!]! - surprise[bins.get(a)!]!) ||
+      sign * (float64At(surprise, bins.get(b)!) - float64At(surprise, bins.get(a)!)) ||
       (scores[b] || 0) - (scores[a] || 0) ||
-      Math.abs(at[a]! - place) - Math.abs(at[b]! - place) ||
+      Math.abs(int32At(at, a) - place) - Math.abs(int32At(at, b) - place) ||
       a - b;
     const best: number[] = [];
     for (const row of rows) {
-      if (at[row]! >= place !== isAfter) continue;
-      if (best.length === EXAMPLES && order(best.at(-1)!, row) <= 0) continue;
+      if (int32At(at, row) >= place !== isAfter) continue;
+      if (best.length === EXAMPLES && order(lastItem(best), row) <= 0) continue;
       best.push(row);
       best.sort(order).splice(EXAMPLES);
     }

@@ -1,3 +1,4 @@
+import { float64At, itemAt } from '../../core/lists/at.ts';
 import type { Rest } from '../rest.ts';
 import { foreignLanguage } from './language.ts';
 import { onsetOf, seenFirst } from './onset.ts';
@@ -235,7 +236,7 @@ function topScore(rows: readonly TextRow[]): number {
   const scores = Float64Array.from(rows, ({ score }) => score)
     .filter(Number.isFinite)
     .sort();
-  return scores.length === 0 ? Number.NEGATIVE_INFINITY : scores[Math.floor((scores.length - 1) * (2 / 3))]!;
+  return scores.length === 0 ? Number.NEGATIVE_INFINITY : float64At(scores, Math.floor((scores.length - 1) * (2 / 3)));
 }
 
 /** The number of units at each place. A unit is a group, or a rollout without one. */
@@ -245,7 +246,7 @@ function unitsOf(rows: readonly TextRow[], places: number): Float64Array {
   for (const { at, group } of rows) {
     if (group >= 0 && seen.has(group)) continue;
     if (group >= 0) seen.add(group);
-    units[at]!++;
+    units[at] = float64At(units, at) + 1;
   }
   return units;
 }
@@ -256,7 +257,7 @@ function unitsOf(rows: readonly TextRow[], places: number): Float64Array {
  */
 function bestSplit(own: readonly number[], rows: readonly TextRow[], units: Float64Array, places: number) {
   const having = unitsOf(
-    own.map((i) => rows[i]!),
+    own.map((i) => itemAt(rows, i)),
     places,
   );
   const all = units.reduce((sum, one) => sum + one, 0);
@@ -264,8 +265,8 @@ function bestSplit(own: readonly number[], rows: readonly TextRow[], units: Floa
   let best: { at: number; logP: number; before: number; after: number } | null = null;
   let [beforeAll, before] = [0, 0];
   for (let at = 1; at < places; at++) {
-    beforeAll += units[at - 1]!;
-    before += having[at - 1]!;
+    beforeAll += float64At(units, at - 1);
+    before += float64At(having, at - 1);
     const [afterAll, after] = [all - beforeAll, some - before];
     if (beforeAll < MIN_ROWS || afterAll < MIN_ROWS || after < MIN_ROWS) continue;
     const [low, high] = [before / beforeAll, after / afterAll];

@@ -1,3 +1,5 @@
+import { numberAt, uint32At } from '../../core/lists/at.ts';
+
 /** ln Γ(x) for x > 0 (Lanczos). */
 function logGamma(x: number): number {
   let sum = 1.000000000190015;
@@ -49,12 +51,14 @@ export function correlationTail(r: number, df: number): number {
 
 /** Ranks from 1; equal values share their mean rank. */
 export function ranksOf(values: ArrayLike<number>): Float64Array {
-  const order = Uint32Array.from({ length: values.length }, (_, i) => i).sort((a, b) => values[a]! - values[b]!);
+  const order = Uint32Array.from({ length: values.length }, (_, i) => i).sort(
+    (a, b) => numberAt(values, a) - numberAt(values, b),
+  );
   const ranks = new Float64Array(values.length);
   for (let from = 0; from < order.length; ) {
     let to = from + 1;
-    while (to < order.length && values[order[to]!] === values[order[from]!]) to++;
-    for (let i = from; i < to; i++) ranks[order[i]!] = (from + to + 1) / 2;
+    while (to < order.length && values[uint32At(order, to)] === values[uint32At(order, from)]) to++;
+    for (let i = from; i < to; i++) ranks[uint32At(order, i)] = (from + to + 1) / 2;
     from = to;
   }
   return ranks;
@@ -65,12 +69,12 @@ export function pearson(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const n = a.length;
   let [meanA, meanB] = [0, 0];
   for (let i = 0; i < n; i++) {
-    meanA += a[i]! / n;
-    meanB += b[i]! / n;
+    meanA += numberAt(a, i) / n;
+    meanB += numberAt(b, i) / n;
   }
   let [aa, bb, ab] = [0, 0, 0];
   for (let i = 0; i < n; i++) {
-    const [x, y] = [a[i]! - meanA, b[i]! - meanB];
+    const [x, y] = [numberAt(a, i) - meanA, numberAt(b, i) - meanB];
     aa += x * x;
     bb += y * y;
     ab += x * y;

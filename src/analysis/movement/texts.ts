@@ -1,3 +1,4 @@
+import { float64At, int32At, uint32At } from '../../core/lists/at.ts';
 import { sample } from '../chance.ts';
 import type { Rest } from '../rest.ts';
 import type { MovementFacts } from './movement.ts';
@@ -20,17 +21,17 @@ export async function textRows(
   const rows = rowsOfTraining(facts);
   const { at, steps } = timelineOf(facts, rows);
   const scores = facts.numbers('score');
-  const known = rows.filter((row) => at[row]! >= 0);
-  const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
+  const known = rows.filter((row) => int32At(at, row) >= 0);
+  const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => uint32At(known, i));
   const found: TextRow[] = [];
   for (const [done, row] of [...chosen].sort((a, b) => a - b).entries()) {
     const said = textOf(row);
     if (said !== null)
       found.push({
         row,
-        at: at[row]!,
-        score: scores[row]!,
-        group: facts.groups[row]!,
+        at: int32At(at, row),
+        score: float64At(scores, row),
+        group: int32At(facts.groups, row),
         phrases: phrasesBy(said),
         repeats: mostSaid(said.model),
       });

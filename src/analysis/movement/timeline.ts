@@ -1,3 +1,4 @@
+import { float64At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 
 /** The rows of the stream that was trained on; if there are several, of the one with the most rows. */
@@ -33,7 +34,7 @@ export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>
   const hasSteps = rows.some((row) => !Number.isNaN(own[row]));
   const files = new Map<object, number>();
   const timeOf = (row: number): number => {
-    if (hasSteps) return own[row]!;
+    if (hasSteps) return float64At(own, row);
     const { file } = facts.place(row);
     if (!files.has(file)) files.set(file, files.size + 1);
     return files.get(file)!;
@@ -42,6 +43,6 @@ export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>
   const steps = [...new Set(times)].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
   const places = new Map(steps.map((step, at) => [step, at]));
   const at = new Int32Array(facts.length).fill(-1);
-  for (const [i, row] of rows.entries()) at[row] = places.get(times[i]!) ?? -1;
+  for (const [i, row] of rows.entries()) at[row] = places.get(float64At(times, i)) ?? -1;
   return { steps, at };
 }

@@ -1,3 +1,4 @@
+import { numberAt } from '../../core/lists/at.ts';
 import type { Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
 import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
@@ -45,9 +46,9 @@ function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Mov
     overSteps: Number.NaN,
     trend: Number.NaN,
     isTrend: since !== until,
-    since: steps[since]!,
-    until: steps[until]!,
-    change: { at: since, jump: after - before, p, step: steps[since]!, before, after },
+    since: numberAt(steps, since),
+    until: numberAt(steps, until),
+    change: { at: since, jump: after - before, p, step: numberAt(steps, since), before, after },
     p,
     isAlarm: p < CLEAR,
     alike: [],

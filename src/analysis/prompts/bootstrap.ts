@@ -1,3 +1,5 @@
+import { float64At, uint32At } from '../../core/lists/at.ts';
+
 /** verl reseeds each of its bootstraps with the same number, so all prompts of one size draw the same places. */
 const SEED = 42;
 const DRAWS = 1000;
@@ -7,19 +9,19 @@ function twister(seed: number): () => number {
   const state = new Uint32Array(624);
   state[0] = seed;
   for (let i = 1; i < 624; i++) {
-    const last = state[i - 1]! ^ (state[i - 1]! >>> 30);
+    const last = uint32At(state, i - 1) ^ (uint32At(state, i - 1) >>> 30);
     state[i] = Math.imul(1812433253, last) + i;
   }
   let at = 624;
   return () => {
     if (at === 624) {
       for (let i = 0; i < 624; i++) {
-        const bits = (state[i]! & 0x80000000) | (state[(i + 1) % 624]! & 0x7fffffff);
-        state[i] = state[(i + 397) % 624]! ^ (bits >>> 1) ^ (bits & 1 ? 0x9908b0df : 0);
+        const bits = (uint32At(state, i) & 0x80000000) | (uint32At(state, (i + 1) % 624) & 0x7fffffff);
+        state[i] = uint32At(state, (i + 397) % 624) ^ (bits >>> 1) ^ (bits & 1 ? 0x9908b0df : 0);
       }
       at = 0;
     }
-    let value = state[at++]!;
+    let value = uint32At(state, at++);
     value ^= value >>> 11;
     value ^= (value << 7) & 0x9d2c5680;
     value ^= (value << 15) & 0xefc60000;
@@ -77,5 +79,5 @@ export function bootstrapped(
   const places = bootstrapPlaces(length, size);
   const values = new Float64Array(DRAWS);
   for (let draw = 0; draw < DRAWS; draw++) values[draw] = value(places, draw * size, (draw + 1) * size);
-  return momentsOver(DRAWS, (i) => values[i]!);
+  return momentsOver(DRAWS, (i) => float64At(values, i));
 }

@@ -1,3 +1,5 @@
+import { numberAt } from '../../core/lists/at.ts';
+
 /**
  * Whether the scores of a group carry a learning signal. none: all are equal, so every advantage is 0; outlier: all but
  * one are equal, and that one carries the whole signal; unknown: fewer than two have a score.
@@ -32,7 +34,7 @@ export function groupStats(scores: ArrayLike<number>, pass = PASS, n = scores.le
   let passed = 0;
   for (let i = 0; i < n; i++) {
     // Adding 0 turns -0 into 0, so that no table shows -0.
-    const score = scores[i]! + 0;
+    const score = numberAt(scores, i) + 0;
     if (!Number.isFinite(score)) continue;
     scored++;
     const off = score - mean;

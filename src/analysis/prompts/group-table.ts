@@ -1,3 +1,4 @@
+import { float64At, int32At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { type Members, membersByNumber } from '../facts/members.ts';
 import { type GroupStats, groupStats, PASS, passChance } from './group-stats.ts';
@@ -76,12 +77,19 @@ export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
     if (n === 0) continue;
     const first = members.at(group, 0);
     if (own.length < n) own = new Float64Array(n * 2);
-    for (let i = 0; i < n; i++) own[i] = scores[members.at(group, i)]!;
+    for (let i = 0; i < n; i++) own[i] = float64At(scores, members.at(group, i));
     const stats = groupStats(own, pass, n);
-    const row = new PromptGroup(members, group, stats, streams[first] ?? '', steps[first]!, facts.prompts[first]!);
+    const row = new PromptGroup(
+      members,
+      group,
+      stats,
+      streams[first] ?? '',
+      float64At(steps, first),
+      int32At(facts.prompts, first),
+    );
     for (let i = 0; i < n; i++) {
       const fault = faults[members.at(group, i)];
-      if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && own[i]! <= 0) row.blameless++;
+      if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && float64At(own, i) <= 0) row.blameless++;
     }
     table.push(row);
   }

@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { membersByNumber } from '../facts/members.ts';
 import { type GroupRow, orderOfSteps } from './group-table.ts';
 
@@ -34,7 +35,7 @@ export function promptMatrix(table: readonly GroupRow[], pass: number): Matrix {
   const rows: MatrixRow[] = [];
   for (let prompt = 0; prompt < groups.length; prompt++) {
     const cells: GroupRow[] = [];
-    for (let i = 0; i < groups.size(prompt); i++) cells.push(table[groups.at(prompt, i)]!);
+    for (let i = 0; i < groups.size(prompt); i++) cells.push(itemAt(table, groups.at(prompt, i)));
     if (cells.length > 0) rows.push(matrixRow(prompt, oneAStep(cells), pass));
   }
   return { steps, rows: rows.sort((a, b) => b.swing - a.swing) };
@@ -54,7 +55,7 @@ function tableSteps(table: readonly GroupRow[]): ReadonlySet<number> {
 
 /** A dump is mostly read in step order, each step written once; then there is nothing to do. */
 function oneAStep(groups: GroupRow[]): GroupRow[] {
-  if (groups.every(({ step }, i) => i === 0 || orderOfSteps(groups[i - 1]!.step, step) < 0)) return groups;
+  if (groups.every(({ step }, i) => i === 0 || orderOfSteps(itemAt(groups, i - 1).step, step) < 0)) return groups;
   groups.sort((a, b) => orderOfSteps(a.step, b.step));
   return groups.filter(({ step }, i) => !Object.is(groups[i + 1]?.step, step));
 }
@@ -79,7 +80,7 @@ function matrixRow(prompt: number, cells: readonly GroupRow[], pass: number): Ma
     wasSolved = isSolved;
   }
   return {
-    stream: cells[0]!.stream,
+    stream: itemAt(cells, 0).stream,
     prompt,
     cells,
     swing: high >= low ? high - low : 0,
@@ -107,9 +108,10 @@ function forgottenAt(cells: readonly GroupRow[], pass: number): number | null {
   let best: { step: number; z: number } | null = null;
   for (let at = 1; at + AFTER <= known.length; at++) {
     const [before, after] = [sumOf(known.slice(0, at)), sumOf(known.slice(at))];
-    if (known[at - 1]!.mean! < pass || known[at]!.mean! >= pass || after.share > LEFT * before.share) continue;
+    if (itemAt(known, at - 1).mean! < pass || itemAt(known, at).mean! >= pass || after.share > LEFT * before.share)
+      continue;
     const z = dropIn(before, after);
-    if (z >= CLEAR && (best === null || z > best.z)) best = { step: known[at]!.step, z };
+    if (z >= CLEAR && (best === null || z > best.z)) best = { step: itemAt(known, at).step, z };
   }
   return best?.step ?? null;
 }
@@ -128,8 +130,8 @@ export function cellAt({ cells }: MatrixRow, step: number): GroupRow | null {
   let high = cells.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const order = orderOfSteps(cells[middle]!.step, step);
-    if (order === 0) return cells[middle]!;
+    const order = orderOfSteps(itemAt(cells, middle).step, step);
+    if (order === 0) return itemAt(cells, middle);
     if (order < 0) low = middle + 1;
     else high = middle - 1;
   }

@@ -1,3 +1,4 @@
+import { float64At, itemAt, uint32At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { bootstrapped, momentsOver } from './bootstrap.ts';
 
@@ -24,7 +25,7 @@ export function validationOf(rows: FactRows, name: string, members: readonly num
   const figures = new Map<string, ValidationFigure>();
   let unknown = 0;
   for (const [source, prompt] of promptsOf(rows, sources, members)) {
-    const values = Float64Array.from(prompt, (row) => numbers[row]!);
+    const values = Float64Array.from(prompt, (row) => float64At(numbers, row));
     if (!values.every(Number.isFinite)) {
       unknown++;
       continue;
@@ -56,7 +57,7 @@ function promptsOf(rows: FactRows, sources: readonly (string | null)[], members:
   const found = new Map<string, [string | null, number[]]>();
   for (const row of members) {
     const group = rows.groups[row];
-    const source = sources[row]!;
+    const source = itemAt(sources, row);
     const name = group === -1 ? `row ${row}` : `${group} ${source}`;
     const known = found.get(name);
     if (known === undefined) found.set(name, [source, [row]]);
@@ -74,7 +75,7 @@ function sizesOf(count: number): number[] {
 
 function* figuresOf(values: Float64Array, votes: readonly (string | null)[]): Generator<[string, number]> {
   const count = values.length;
-  const all = momentsOver(count, (i) => values[i]!);
+  const all = momentsOver(count, (i) => float64At(values, i));
   yield [`mean@${count}`, all.mean];
   if (count === 1) return;
   yield [`std@${count}`, all.std];
@@ -84,8 +85,8 @@ function* figuresOf(values: Float64Array, votes: readonly (string | null)[]): Ge
     yield [`${name}@${size}/std`, std] as [string, number];
   };
   const reduced = (pick: (a: number, b: number) => number) => (places: Uint32Array, from: number, to: number) => {
-    let value = values[places[from]!]!;
-    for (let i = from + 1; i < to; i++) value = pick(value, values[places[i]!]!);
+    let value = float64At(values, uint32At(places, from));
+    for (let i = from + 1; i < to; i++) value = pick(value, float64At(values, uint32At(places, i)));
     return value;
   };
   const hasVotes = !votes.includes(null);
@@ -93,7 +94,8 @@ function* figuresOf(values: Float64Array, votes: readonly (string | null)[]): Ge
   for (const size of sizesOf(count)) {
     yield* draw('best', size, reduced(Math.max));
     yield* draw('worst', size, reduced(Math.min));
-    if (hasVotes) yield* draw('maj', size, (places, from, to) => values[mostVoted(numbers, places, from, to)]!);
+    if (hasVotes)
+      yield* draw('maj', size, (places, from, to) => float64At(values, mostVoted(numbers, places, from, to)));
   }
 }
 
@@ -110,8 +112,11 @@ function voteNumbers(votes: readonly (string | null)[]): Uint32Array {
 /** The first drawn place of the majority vote; in a tie, of the vote drawn first. */
 function mostVoted(votes: Uint32Array, places: Uint32Array, from: number, to: number): number {
   const counts = new Uint32Array(votes.length);
-  for (let i = from; i < to; i++) counts[votes[places[i]!]!]!++;
-  let most = places[from]!;
-  for (let i = from + 1; i < to; i++) if (counts[votes[places[i]!]!]! > counts[votes[most]!]!) most = places[i]!;
+  for (let i = from; i < to; i++)
+    counts[uint32At(votes, uint32At(places, i))] = uint32At(counts, uint32At(votes, uint32At(places, i))) + 1;
+  let most = uint32At(places, from);
+  for (let i = from + 1; i < to; i++)
+    if (uint32At(counts, uint32At(votes, uint32At(places, i))) > uint32At(counts, uint32At(votes, most)))
+      most = uint32At(places, i);
   return most;
 }

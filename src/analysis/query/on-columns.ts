@@ -1,5 +1,6 @@
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { JsonValue } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { Facts } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, factValue } from '../../core/rollout/facts.ts';
 import { ASK, evaluator, type FilterTerm, type FilterVerdict, NO, termTest, YES } from './evaluator.ts';
@@ -57,10 +58,10 @@ export function knownValue(file: IndexedFile, field: Field): FieldReader {
       };
     case 'fact': {
       const at = factAt(field.name);
-      const fact = FACTS[at]!;
+      const fact = itemAt(FACTS, at);
       return (record) => {
         if (!columns.isLooked(record)) return IN_RECORD;
-        const value = columns.rows[at]!.at(record);
+        const value = itemAt(columns.rows, at).at(record);
         return Number.isNaN(value) ? undefined : factValue(fact, value);
       };
     }

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factAt } from '../../core/rollout/facts.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -42,7 +43,7 @@ class Parser {
   }
 
   #peek(): Token {
-    return this.#tokens[this.#next]!;
+    return itemAt(this.#tokens, this.#next);
   }
 
   #take(): Token {
@@ -166,7 +167,7 @@ class Parser {
     const token = this.#take();
     // Verdicts, labels and tool names are words; the others are requested by field name.
     const literal = literalOf(token);
-    const words = field.type === 'fact' ? FACTS[factAt(field.name)]!.words : undefined;
+    const words = field.type === 'fact' ? itemAt(FACTS, factAt(field.name)).words : undefined;
     const takesWords = field.type === 'again' || field.type === 'label' || words !== undefined;
     const isWord = takesWords && token.kind === 'name' && literal === undefined;
     const value = isWord ? token.value : literal;

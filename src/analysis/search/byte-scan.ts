@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { itemAt, uint8At } from '../../core/lists/at.ts';
 import { ESCAPED, type Sieve } from './sieve.ts';
 
 /** Bytes read at once: few enough to stay in a core's second-level cache until they are examined. */
@@ -34,8 +35,8 @@ export class ByteScan {
     this.#memory = Buffer.from(memory.buffer);
     const probes = this.#needles.map(({ length }) => [0, length >> 1, length - 1]);
     for (const [i, needle] of this.#needles.entries())
-      for (const [k, offset] of probes[i]!.entries())
-        this.#memory.fill(needle[offset]!, (i * PROBES + k) * LANES, (i * PROBES + k + 1) * LANES);
+      for (const [k, offset] of itemAt(probes, i).entries())
+        this.#memory.fill(uint8At(needle, offset), (i * PROBES + k) * LANES, (i * PROBES + k + 1) * LANES);
     this.#next = this.#compiled(moduleOf(probes, this.#fold), memory);
   }
 
@@ -88,7 +89,8 @@ export class ByteScan {
   #isNeedle(place: number, end: number): boolean {
     return this.#needles.some((needle) => {
       if (place + needle.length > end) return false;
-      for (let i = 0; i < needle.length; i++) if ((this.#memory[place + i]! | this.#fold) !== needle[i]) return false;
+      for (let i = 0; i < needle.length; i++)
+        if ((uint8At(this.#memory, place + i) | this.#fold) !== needle[i]) return false;
       return true;
     });
   }

@@ -4,6 +4,7 @@ import { threadCount } from '../../core/async/thread-count.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { ReadContext } from '../../core/formats/format.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { sieveOf } from './sieve.ts';
 
 /** The text to search for, and the fields to search. */
@@ -116,7 +117,7 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
       if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
       for (let from = 0; from < file.count; ) {
         const to = searchEnd(file, from);
-        asked.push(ask(threads[next++ % threads.length]!, file, from, to, wanted));
+        asked.push(ask(itemAt(threads, next++ % threads.length), file, from, to, wanted));
         from = to;
         if (asked.length > threads.length * 2) yield await oldest();
       }

@@ -1,5 +1,6 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { Rest } from '../rest.ts';
 import { readSignal } from './read-signal.ts';
 import { auditSignal } from './signal-audit.ts';
@@ -10,7 +11,7 @@ export async function laySignals(dump: Dump, rest: Rest = () => undefined): Prom
   for await (const { rows } of readSignal(dump, null, rest)) {
     for (const { check, rows: own } of auditSignal(rows).findings)
       for (const row of own) {
-        const { file, record } = rows[row]!.at;
+        const { file, record } = itemAt(rows, row).at;
         const known = found.get(file)?.get(record);
         if (known) known.push(check);
         else found.get(file)?.set(record, [check]);

@@ -1,3 +1,4 @@
+import { itemAt, numberAt } from '../../core/lists/at.ts';
 import { CLIP } from '../../core/rollout/token-measures.ts';
 import type { Fit } from './fit.ts';
 import { totalOf } from './fit.ts';
@@ -74,7 +75,7 @@ function shares(
   let all = 0;
   for (const [row, weight] of weights.entries()) {
     if (weight === null || weight.weight === 0) continue;
-    const counts = rows[row]![by];
+    const counts = itemAt(rows, row)[by];
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     all += weight.weight;
     if (total === 0) sums.set('unknown', (sums.get('unknown') ?? 0) + weight.weight);
@@ -114,13 +115,13 @@ function recomputed(rows: readonly SignalRow<unknown>[]): (Weight | null)[] {
   }
   const weights: (Weight | null)[] = rows.map(() => null);
   for (const own of groups.values()) {
-    const totals = own.map((at) => totalOf(rows[at]!));
+    const totals = own.map((at) => totalOf(itemAt(rows, at)));
     if (own.length < 2 || !totals.every(Number.isFinite)) continue;
     const mean = totals.reduce((sum, total) => sum + total, 0) / own.length;
     const deviation = Math.sqrt(totals.reduce((sum, total) => sum + (total - mean) ** 2, 0) / (own.length - 1));
     for (const [i, at] of own.entries()) {
-      const trained = [...rows[at]!.trainedBy.values()].reduce((sum, count) => sum + count, 0);
-      const advantage = deviation === 0 ? 0 : (totals[i]! - mean) / (deviation + 1e-6);
+      const trained = [...itemAt(rows, at).trainedBy.values()].reduce((sum, count) => sum + count, 0);
+      const advantage = deviation === 0 ? 0 : (numberAt(totals, i) - mean) / (deviation + 1e-6);
       weights[at] = { weight: Math.abs(advantage) * trained, advantage, trained };
     }
   }

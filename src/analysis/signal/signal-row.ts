@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { type GroupKey, groupKeyOf, settleGroups, uidParts } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
@@ -96,7 +97,7 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
 /** Rows of one step with their groups; one without a group is alone. */
 export const inGroups = <At>(rows: readonly SignalRow<At>[]): SignalRow<At>[] =>
   settleGroups(rows.map(({ key }) => key)).map((key, at) => ({
-    ...rows[at]!,
+    ...itemAt(rows, at),
     group: key?.key ?? `row ${at}`,
     isGroupRecorded: key?.from === 'uid',
   }));
@@ -122,7 +123,7 @@ export function turnOfToken({ mask, turnRuns: runs }: SignalRow<unknown>, token:
   for (const [t, bit] of mask.entries()) {
     if (t === 0 || bit !== mask[t - 1]) run++;
     if (runs[run]?.isModel !== (bit === 1)) return null;
-    if (t === token) found = runs[run]!.turn;
+    if (t === token) found = itemAt(runs, run).turn;
   }
   return run === runs.length - 1 ? found : null;
 }
@@ -149,7 +150,7 @@ function trainedBy({ spans, turns, lossMask }: Rollout): Pick<SignalRow<unknown>
   }
   const tokens = lossMask?.trainedTokens ?? null;
   if (tokens === null) return { trainedBy: counts, unit: 'characters' };
-  if (counts.size === 1) return { trainedBy: new Map([[[...counts.keys()][0]!, tokens]]), unit: 'tokens' };
+  if (counts.size === 1) return { trainedBy: new Map([[itemAt([...counts.keys()], 0), tokens]]), unit: 'tokens' };
   if (total === 0) return { trainedBy: new Map(tokens === 0 ? [] : [['unknown', tokens]]), unit: 'tokens' };
   // Text of several roles is trained: without a tokenizer, tokens are divided by characters.
   return {

@@ -4,6 +4,7 @@ import { loadAnew } from '../../core/chat/rendered.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../../core/dump/parse-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { float64At } from '../../core/lists/at.ts';
 import { FACT_ROW, isLookedAt } from '../../core/rollout/fact-row.ts';
 import { fieldNamed } from '../query/fields.ts';
 import { type IndexedFile, NO_COLUMNS } from '../query/on-columns.ts';
@@ -44,7 +45,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
   const shown = columns.map(fieldNamed);
   const fd = openedFile(request.path);
   let place = places;
-  const rows = Array.from({ length: FACT_ROW }, (_, at) => ({ at: () => place[FACTS_AT + at]! }));
+  const rows = Array.from({ length: FACT_ROW }, (_, at) => ({ at: () => float64At(place, FACTS_AT + at) }));
   for (let i = 0; i < count; i++) {
     place = places.subarray(i * PLACE, (i + 1) * PLACE);
     const [offset, bytes, record, step, hasScore, score, part, isRead] = place;

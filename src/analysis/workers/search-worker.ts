@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { isReadInPlace } from '../../core/dump/containers/open.ts';
 import { type ParsedLine, parseLine } from '../../core/dump/parse-line.ts';
+import { float64At, lastItem } from '../../core/lists/at.ts';
 import { textOf } from '../query/evaluator.ts';
 import { fieldNamed } from '../query/fields.ts';
 import { type IndexedFile, NO_COLUMNS } from '../query/on-columns.ts';
@@ -71,12 +72,12 @@ function candidates({ pattern, places, field }: SearchRequest, fd: number): Iter
   const scan = field === null ? scanFor(pattern) : null;
   if (scan === null) return Array.from({ length: count }, (_, at) => at);
   const may = new Uint8Array(count);
-  scan.scan(fd, places[0]!, places.at(-2)! + places.at(-1)!, (at) => {
+  scan.scan(fd, float64At(places, 0), places.at(-2)! + lastItem(places), (at) => {
     const record = recordAt(places, at);
     may[record] = 1;
     // Several rollouts of one line share a place.
     for (let other = record - 1; other >= 0 && places[other * 2] === places[record * 2]; other--) may[other] = 1;
-    return Math.max(at + 1, places[record * 2]! + places[record * 2 + 1]!);
+    return Math.max(at + 1, float64At(places, record * 2) + float64At(places, record * 2 + 1));
   });
   return Array.from(may.keys()).filter((at) => may[at] === 1);
 }
@@ -87,7 +88,7 @@ function recordAt(places: Float64Array, offset: number): number {
   let high = places.length / 2 - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (places[middle * 2]! <= offset) low = middle;
+    if (float64At(places, middle * 2) <= offset) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -95,11 +96,11 @@ function recordAt(places: Float64Array, offset: number): number {
 
 function hitsIn(request: SearchRequest, fd: number, at: number, wanted: Matcher): RecordHits | null {
   const { places, parts, readContext, context, most } = request;
-  const size = places[at * 2 + 1]!;
+  const size = float64At(places, at * 2 + 1);
   const bytes = Buffer.allocUnsafe(size);
   let length = 0;
   for (let got = -1; got !== 0 && length < size; length += got)
-    got = readSync(fd, bytes, length, size - length, places[at * 2]! + length);
+    got = readSync(fd, bytes, length, size - length, float64At(places, at * 2) + length);
   const line = parseLine(bytes.toString('utf8', 0, length), readContext, parts?.[at]);
   const hits: TextHit[] = [];
   let count = 0;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { itemAt } from '../lists/at.ts';
 
 /** ms without a request until the thread ends: an idle one holds 40 MB. */
 const IDLE = 2000;
@@ -94,5 +95,5 @@ export class ThreadClient<Request extends object, Answer extends object> {
 export function threadFile(name: string): string {
   const places = ['./workers', '../dist/workers', '../../dist/workers', '../../../dist/workers'];
   const files = places.map((place) => fileURLToPath(new URL(`${place}/${name}.js`, import.meta.url)));
-  return files.find((file) => existsSync(file)) ?? files[0]!;
+  return files.find((file) => existsSync(file)) ?? itemAt(files, 0);
 }

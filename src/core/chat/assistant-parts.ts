@@ -1,3 +1,4 @@
+import { itemAt } from '../lists/at.ts';
 import type { Part } from '../rollout/rollout.ts';
 import type { ParsedCall } from './calls/call.ts';
 import { type ReadCallsOptions, readCalls } from './calls/read-calls.ts';
@@ -62,7 +63,7 @@ function openingTag(text: string, tag: string, from: number): number {
   for (let at = text.indexOf(tag, from); at !== -1; at = text.indexOf(tag, at + 1)) {
     let before = at;
     while (before > 0 && (text[before - 1] === ' ' || text[before - 1] === '\t')) before--;
-    if (before === 0 || /[\n>\]]/.test(text[before - 1]!)) return at;
+    if (before === 0 || /[\n>\]]/.test(text.charAt(before - 1))) return at;
   }
   return -1;
 }
@@ -88,7 +89,7 @@ function layParts(length: number, thoughts: Thought[], calls: ParsedCall[]): Par
   let thought = 0;
   const fill = (to: number) => {
     while (at < to) {
-      while (thought < thoughts.length && thoughts[thought]!.end <= at) thought++;
+      while (thought < thoughts.length && itemAt(thoughts, thought).end <= at) thought++;
       const current = thoughts[thought];
       const isInside = current !== undefined && current.start <= at;
       const end = Math.min(to, current === undefined ? to : isInside ? current.end : current.start);

@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../lists/at.ts';
 import { addPiece, type ChatTurn } from './chat-turn.ts';
 
 /**
@@ -24,14 +25,14 @@ export function splitInlineResults(text: string, turn: ChatTurn): ChatTurn[] {
   if (cuts.length === 0) return [turn];
   const turns: ChatTurn[] = [];
   let role: 'assistant' | 'tool' = 'assistant';
-  let at = turn.pieces[0]!.start;
+  let at = itemAt(turn.pieces, 0).start;
   for (const [i, edge] of [...cuts, null].entries()) {
     const part: ChatTurn = {
       role,
       confidence: i === 0 ? turn.confidence : turn.confidence === 'unknown' ? 'unknown' : 'inferred',
       pieces: [],
     };
-    const end = edge?.at ?? turn.pieces.at(-1)!.end;
+    const end = edge?.at ?? lastItem(turn.pieces).end;
     for (const piece of turn.pieces) {
       const [start, stop] = [Math.max(piece.start, at), Math.min(piece.end, end)];
       if (stop > start) part.pieces.push({ ...piece, start, end: stop });
@@ -66,7 +67,7 @@ function cutsIn(body: string, offset: number): { at: number }[] {
 
 /** The tags of a result are markers. */
 function withoutTags(text: string, turn: ChatTurn): ChatTurn {
-  const [start, end] = [turn.pieces[0]!.start, turn.pieces.at(-1)!.end];
+  const [start, end] = [itemAt(turn.pieces, 0).start, lastItem(turn.pieces).end];
   const whole = text.slice(start, end);
   const open = /^(?:<\w+>|```output[ \t]*)\n?/.exec(whole)?.[0].length ?? 0;
   const close = /\n?(?:<\/\w+>|```)$/.exec(whole.slice(open))?.[0].length ?? 0;

@@ -1,3 +1,4 @@
+import { itemAt, numberAt } from '../lists/at.ts';
 import type { Header } from './scan-headers.ts';
 import type { Zone } from './zone.ts';
 
@@ -96,7 +97,8 @@ export function likelyBorders(
   const edges: { to: number; value: number }[][] = nodes.map((node, from) => {
     const found: { to: number; value: number }[] = [];
     for (let to = from + 1; to <= count; to++)
-      if (mayFollow(node, weighed[to - 1]!.header, to === from + 1)) found.push({ to, value: weighed[to - 1]!.weight });
+      if (mayFollow(node, itemAt(weighed, to - 1).header, to === from + 1))
+        found.push({ to, value: itemAt(weighed, to - 1).weight });
     if (zone.next === null || mayFollow(node, zone.next, from === count))
       found.push({ to: end, value: -endCost(zone, node, isDialogue) });
     return found;
@@ -105,20 +107,22 @@ export function likelyBorders(
   const forward = new Array<number>(end + 1).fill(NEVER);
   forward[0] = 0;
   for (let from = 0; from <= count; from++)
-    for (const { to, value } of edges[from]!) forward[to] = Math.max(forward[to]!, forward[from]! + value);
+    for (const { to, value } of itemAt(edges, from))
+      forward[to] = Math.max(numberAt(forward, to), numberAt(forward, from) + value);
   if (forward[end] === NEVER) return null;
   const backward = new Array<number>(end + 1).fill(NEVER);
   backward[end] = 0;
   for (let from = count; from >= 0; from--)
-    for (const { to, value } of edges[from]!) backward[from] = Math.max(backward[from]!, value + backward[to]!);
+    for (const { to, value } of itemAt(edges, from))
+      backward[from] = Math.max(numberAt(backward, from), value + numberAt(backward, to));
   const without = new Array<number>(end + 1).fill(NEVER);
   for (let from = 0; from <= count; from++)
-    for (const { to, value } of edges[from]!) {
-      const whole = forward[from]! + value + backward[to]!;
-      for (let over = from + 1; over < to; over++) without[over] = Math.max(without[over]!, whole);
+    for (const { to, value } of itemAt(edges, from)) {
+      const whole = numberAt(forward, from) + value + numberAt(backward, to);
+      for (let over = from + 1; over < to; over++) without[over] = Math.max(numberAt(without, over), whole);
     }
   return weighed.map((_, i) => {
-    const gain = forward[i + 1]! + backward[i + 1]! - without[i + 1]!;
+    const gain = numberAt(forward, i + 1) + numberAt(backward, i + 1) - numberAt(without, i + 1);
     if (Number.isNaN(gain)) return null;
     return gain >= MARGIN ? true : gain <= -MARGIN ? false : null;
   });

@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../lists/at.ts';
 import { likelyBorders, PROSE_WEIGHT, weightOf } from './likely.ts';
 import { endBefore, type Header, resultBefore } from './scan-headers.ts';
 import { type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
@@ -144,7 +145,7 @@ function sureReading(zone: Zone): Reading {
     if (mayBeQuoted(zone, sure[last]))
       return {
         borders: sure.slice(0, last).map((header) => ({ header, judged: false })),
-        unknown: [{ start: sure[last]!, until: null }],
+        unknown: [{ start: itemAt(sure, last), until: null }],
       };
     return { borders: sure.map((header) => ({ header, judged: false })), unknown: [] };
   }
@@ -166,7 +167,7 @@ function sureReading(zone: Zone): Reading {
 
 /** The last header that is followed by text. */
 const lastSaid = (zone: Zone, headers: readonly Header[]): number =>
-  headers.length - (zone.shape.special === true && headers.length > 1 && isPrompt(zone, headers.at(-1)!) ? 2 : 1);
+  headers.length - (zone.shape.special === true && headers.length > 1 && isPrompt(zone, lastItem(headers)) ? 2 : 1);
 
 /**
  * A reply that ends by quoting a header (a user's, or that of an untagged result) looks the same as a user's or tool's
@@ -207,8 +208,8 @@ function shared(zone: Zone): Reading | null {
   const targets = (from: number): number[] => {
     const found: number[] = [];
     for (let to = from + 1; to <= end; to++) {
-      const target = to === end ? next : headers[to - 1]!;
-      if (target === null || mayFollow(zone, nodes[from]!, target, to === from + 1)) found.push(to);
+      const target = to === end ? next : itemAt(headers, to - 1);
+      if (target === null || mayFollow(zone, itemAt(nodes, from), target, to === from + 1)) found.push(to);
     }
     return found;
   };
@@ -218,7 +219,7 @@ function shared(zone: Zone): Reading | null {
   for (const [from, tos] of edges.entries()) if (reached[from]) for (const to of tos) reached[to] = true;
   const leads = new Array<boolean>(end + 1).fill(false);
   leads[end] = true;
-  for (let from = end - 1; from >= 0; from--) leads[from] = edges[from]!.some((to) => leads[to]);
+  for (let from = end - 1; from >= 0; from--) leads[from] = itemAt(edges, from).some((to) => leads[to]);
   if (!reached[end] || !leads[0]) return null;
   const reading: Reading = { borders: [], unknown: [] };
   let over = 0;
@@ -231,7 +232,7 @@ function shared(zone: Zone): Reading | null {
       unknown = null;
       reading.borders.push({ header, judged: false });
     } else if (header !== undefined) unknown ??= header;
-    for (const to of edges[index]!) if (leads[to]) over = Math.max(over, to);
+    for (const to of itemAt(edges, index)) if (leads[to]) over = Math.max(over, to);
   }
   if (unknown !== null) reading.unknown.push({ start: unknown, until: null });
   return reading;

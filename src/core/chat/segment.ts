@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../lists/at.ts';
 import type { ReadingClass, Role } from '../rollout/rollout.ts';
 import type { ChatTurn, TurnPiece } from './chat-turn.ts';
 import { addPiece } from './chat-turn.ts';
@@ -174,7 +175,7 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
   const headers = shape.special === true ? scanned : withoutEmptyReplies(scanned, text, boundary);
   // The response is the model's from its start: after the generation prompt, or after a reply that the prompt begins.
   const again = headers[0]?.role === 'assistant' && headers[0].start === boundary ? headers.shift()! : null;
-  const open = placed.at(-1)!;
+  const open = lastItem(placed);
   if (
     boundary < text.length &&
     boundary > 0 &&
@@ -192,7 +193,7 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
       bodyStart: boundary,
     });
   } else if (again !== null && open.role !== 'assistant') placed.push(placedOf(again, 'marked'));
-  const answering = placed.at(-1)!;
+  const answering = lastItem(placed);
   const opened = placed.length;
   if (boundary === 0) {
     const begins =
@@ -204,7 +205,7 @@ function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
     readZone({
       text,
       shape,
-      first: boundary === 0 ? placed[0]! : answering,
+      first: boundary === 0 ? itemAt(placed, 0) : answering,
       headers,
       next: null,
       sampled: true,
@@ -242,11 +243,11 @@ function addHeader(placed: PlacedHeader[], { borders, unknown, opensJudged }: Re
       judged: false,
     })),
   ].sort((a, b) => a.turn.start - b.turn.start);
-  const open = placed.at(-1)!;
+  const open = lastItem(placed);
   if (opensJudged === true && open.confidence === 'marked') open.confidence = 'inferred';
   for (const { turn, judged } of found) {
     // A turn is as certain as the borders on both sides of it.
-    const before = placed.at(-1)!;
+    const before = lastItem(placed);
     if (judged && before.confidence === 'marked') before.confidence = 'inferred';
     placed.push(turn);
   }
@@ -314,9 +315,9 @@ function withDoubt({ special }: Shape, text: string, boundary: number, turns: Ch
   const isDoubtful = (turn: ChatTurn, i: number): boolean =>
     turn.role === 'user' &&
     turn.confidence === 'marked' &&
-    turn.pieces[0]!.start >= boundary &&
+    itemAt(turn.pieces, 0).start >= boundary &&
     turns[i - 1]?.role === 'assistant' &&
-    (special !== true || (hasEnds && turns[i - 1]!.pieces.every(({ isEnd }) => isEnd !== true)));
+    (special !== true || (hasEnds && itemAt(turns, i - 1).pieces.every(({ isEnd }) => isEnd !== true)));
   if (!turns.some(isDoubtful)) return turns;
   const said = new Map<string, number>();
   const wordsOf = (turn: ChatTurn): string =>
@@ -327,7 +328,7 @@ function withDoubt({ special }: Shape, text: string, boundary: number, turns: Ch
       .trim()
       .replace(/\d+/g, '0');
   for (const turn of turns)
-    if (turn.role === 'user' && turn.pieces[0]!.start >= boundary)
+    if (turn.role === 'user' && itemAt(turn.pieces, 0).start >= boundary)
       said.set(wordsOf(turn), (said.get(wordsOf(turn)) ?? 0) + 1);
   return turns.map((turn, i) =>
     isDoubtful(turn, i) && (said.get(wordsOf(turn)) ?? 0) < 2 ? { ...turn, confidence: 'inferred' } : turn,

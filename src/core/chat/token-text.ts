@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
+import { itemAt } from '../lists/at.ts';
 import type { TokenText } from '../rollout/token-table.ts';
 
 /** The most bytes of a character; each may be a token. */
@@ -32,7 +33,7 @@ export async function loadTokenText(path: string): Promise<TokenText> {
     pieces: (ids) => {
       const pieces = ids.map(one);
       for (let at = 0; at < ids.length; at++) {
-        if (!pieces[at]!.includes('\ufffd')) continue;
+        if (!itemAt(pieces, at).includes('\ufffd')) continue;
         // A character split over several tokens is attributed to the first.
         for (let parts = 2; parts <= MAX_PARTS && at + parts <= ids.length; parts++) {
           const whole = decode(ids.slice(at, at + parts));

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { threadFile } from '../async/thread-client.ts';
 import { Folder, isOwnFile } from '../files/folder.ts';
+import { itemAt } from '../lists/at.ts';
 import { CHECKS } from '../rollout/checks.ts';
 import { FACTS } from '../rollout/facts.ts';
 import { CELL_KINDS, CellColumn } from './cell-column.ts';
@@ -371,7 +372,7 @@ function factsOf(
   const facts = new FileFacts(columns, cells, extras);
   for (const [at, { words }] of FACTS.entries()) {
     if (words === undefined) continue;
-    const column = facts.rows[at]!;
+    const column = itemAt(facts.rows, at);
     for (let row = 0; row < column.length; row++) if (column.at(row) >= words.length) return null;
   }
   return facts;

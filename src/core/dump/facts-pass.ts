@@ -1,5 +1,6 @@
 import { threadCount } from '../async/thread-count.ts';
 import type { JsonValue } from '../json/value.ts';
+import { float64At, lastItem, numberAt } from '../lists/at.ts';
 import { FACT_ROW, isLookedAt } from '../rollout/fact-row.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 
@@ -69,11 +70,11 @@ export class FactsPass {
     const batches: number[][] = [];
     let bytes = BATCH_BYTES;
     for (const record of missing) {
-      if (bytes >= BATCH_BYTES || batches.at(-1)!.length >= BATCH_RECORDS) {
+      if (bytes >= BATCH_BYTES || lastItem(batches).length >= BATCH_RECORDS) {
         batches.push([]);
         bytes = 0;
       }
-      batches.at(-1)!.push(record);
+      lastItem(batches).push(record);
       bytes += file.index.length(record);
     }
     await Promise.all(batches.map((batch) => this.#ask(file, batch)));
@@ -199,7 +200,7 @@ export class FactsPass {
     let hasParts = false;
     for (const [i, record] of records.entries()) {
       places[i * 2] = index.offset(record);
-      places[i * 2 + 1] = lengths[i]!;
+      places[i * 2 + 1] = numberAt(lengths, i);
       hasParts ||= index.part(record) > 0;
     }
     const request = {
@@ -251,8 +252,12 @@ export class FactsPass {
       for (const { name, values } of answer.cells) if (values[i] !== undefined) cells.set(name, values[i]);
       file.index.setFacts(record, {
         row: answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW),
-        score: answer.hasScore[i] === 1 ? answer.scores[i]! : null,
-        group: { group: answer.groups[i]!, prompt: answer.prompts[i]!, uid: answer.uids[i]! },
+        score: answer.hasScore[i] === 1 ? float64At(answer.scores, i) : null,
+        group: {
+          group: float64At(answer.groups, i),
+          prompt: float64At(answer.prompts, i),
+          uid: float64At(answer.uids, i),
+        },
         cells,
       });
       taken[i] = record;

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json/value.ts';
+import { float64At, itemAt } from '../lists/at.ts';
 import type { Check } from '../rollout/checks.ts';
 import { FACT_ROW, Facts } from '../rollout/fact-row.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
@@ -58,7 +59,7 @@ export class FileFacts {
   get columns(): [ColumnName, NumberColumn][] {
     return [
       ['looked', this.isLookedAt],
-      ...this.rows.map((column, at): [ColumnName, NumberColumn] => [ROW_NAMES[at]!, column]),
+      ...this.rows.map((column, at): [ColumnName, NumberColumn] => [itemAt(ROW_NAMES, at), column]),
       ['groups', this.groups],
       ['prompts', this.prompts],
       ['uids', this.uids],
@@ -79,7 +80,7 @@ export class FileFacts {
   set(record: number, { row, score, group, cells }: RecordFacts): void {
     if (!this.isLooked(record)) this.looked++;
     this.isLookedAt.set(record, 1);
-    for (let at = 0; at < row.length; at++) this.rows[at]!.set(record, row[at]!);
+    for (let at = 0; at < row.length; at++) itemAt(this.rows, at).set(record, float64At(row, at));
     this.groups.set(record, group.group);
     this.prompts.set(record, group.prompt);
     this.uids.set(record, group.uid);

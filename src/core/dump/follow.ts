@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { itemAt } from '../lists/at.ts';
 import type { Dump } from './dump.ts';
 import { type DumpFile, QUIET } from './dump-file.ts';
 import { type Watching, type WatchOptions, watch } from './watch.ts';
@@ -173,7 +174,7 @@ export class Follower {
     const likely = new Set<DumpFile>();
     for (const { file, at } of order.slice(0, RECENT)) {
       likely.add(file);
-      if (at + 1 < files.length) likely.add(files[at + 1]!);
+      if (at + 1 < files.length) likely.add(itemAt(files, at + 1));
     }
     for (const { file } of order) likely.add(file);
     return [...likely];

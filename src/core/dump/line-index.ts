@@ -1,3 +1,4 @@
+import { float64At, itemAt, uint32At } from '../lists/at.ts';
 import type { Check } from '../rollout/checks.ts';
 import { Facts } from '../rollout/fact-row.ts';
 import { FileFacts } from './file-facts.ts';
@@ -147,7 +148,7 @@ export class LineIndex {
    * index in FACTS
    */
   factNumber(record: number, at: number): number {
-    return this.#columns.rows[at]!.at(record);
+    return itemAt(this.#columns.rows, at).at(record);
   }
 
   isLooked(record: number): boolean {
@@ -183,8 +184,8 @@ export class LineIndex {
     for (let record = 0; record < this.#count; record++) {
       gaps!.set(record, this.offset(record) - end);
       lengths!.set(record, this.length(record));
-      states!.set(record, this.#lengths[record]! >>> 30);
-      scores!.set(record, this.#scores[record]!);
+      states!.set(record, uint32At(this.#lengths, record) >>> 30);
+      scores!.set(record, float64At(this.#scores, record));
       steps!.set(record, this.step(record) ?? Number.NaN);
       end = this.offset(record) + this.length(record);
     }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ThreadClient } from '../async/thread-client.ts';
 import type { ReadContext } from '../formats/format.ts';
+import { itemAt } from '../lists/at.ts';
 import type { ParsedLine } from './parse-line.ts';
 import { type ValuePiece, Whole } from './pieces.ts';
 
@@ -79,7 +80,7 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
     }
     const { rollout, error, findings, slices } = whole.value;
     for (const [i, slice] of slices.entries())
-      if (slice !== null) rollout!.turns[i]!.text = rollout!.texts[slice.field]!.slice(slice.start, slice.end);
+      if (slice !== null) itemAt(rollout!.turns, i).text = rollout!.texts[slice.field]!.slice(slice.start, slice.end);
     return { json: undefined, rollout, error, findings: rollout?.findings ?? findings };
   }
 }

@@ -1,3 +1,5 @@
+import { numberAt } from '../lists/at.ts';
+
 /** The array types of a column, the smallest first, each with its marker for an unknown number. */
 const FORMS = {
   u8: { make: (length: number) => new Uint8Array(length), unknown: 0xff },
@@ -34,7 +36,7 @@ export class NumberColumn {
   at(row: number): number {
     if (row >= this.#length) return Number.NaN;
     if (this.#form === null) return this.#same;
-    const value = this.#values[row]!;
+    const value = numberAt(this.#values, row);
     return value === FORMS[this.#form].unknown ? Number.NaN : value;
   }
 
@@ -61,7 +63,7 @@ export class NumberColumn {
       const { unknown } = FORMS[this.#form];
       const values = this.#values;
       for (let row = 0; row < known; row++) {
-        const value = values[row]!;
+        const value = numberAt(values, row);
         target[at + row] = value === unknown ? Number.NaN : value;
       }
     }

@@ -1,3 +1,5 @@
+import { itemAt } from '../lists/at.ts';
+
 /** The approximate bytes transferred to the main thread at once: it receives them within a few ms. */
 const PIECE = 300_000;
 const VALUE_BYTES = 8;
@@ -22,13 +24,13 @@ export interface ValuePiece {
 export function* piecesOf(whole: object): Generator<ValuePiece> {
   const open: object[] = [whole];
   for (let into = 0; into < open.length; into++) {
-    const container = open[into]!;
+    const container = itemAt(open, into);
     const keys = Array.isArray(container) ? null : Object.keys(container);
     const length = keys === null ? (container as unknown[]).length : keys.length;
     let piece: ValuePiece = { into, keys: keys && [], values: [], opened: [] };
     let bytes = 0;
     for (let i = 0; i < length; i++) {
-      const key = keys === null ? i : keys[i]!;
+      const key = keys === null ? i : itemAt(keys, i);
       const value = (container as Record<string | number, unknown>)[key];
       const weight = weigh(value);
       if (weight >= PIECE && isContainer(value)) {
@@ -96,7 +98,7 @@ export class Whole<Value extends object> {
       // A record may contain such a key.
       else if (keys[i] === '__proto__')
         Object.defineProperty(container, keys[i], { value, enumerable: true, writable: true, configurable: true });
-      else (container as Record<string, unknown>)[keys[i]!] = value;
+      else (container as Record<string, unknown>)[itemAt(keys, i)] = value;
     }
   }
 }

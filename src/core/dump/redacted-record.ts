@@ -1,6 +1,7 @@
 import { JsonError, parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { isSecretName, type Redact } from '../text/redact.ts';
 import type { DumpRecord } from './dump-file.ts';
 import { parseLine } from './parse-line.ts';
@@ -35,8 +36,8 @@ async function redactedJson(raw: string, redact: Redact): Promise<string> {
   return printJson(
     visit(value, () => {
       const start = at;
-      at += texts[next]!.length + BORDER.length;
-      return masked.slice(start, start + texts[next++]!.length);
+      at += itemAt(texts, next).length + BORDER.length;
+      return masked.slice(start, start + itemAt(texts, next++).length);
     }),
   );
 }

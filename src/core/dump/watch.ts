@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { itemAt } from '../lists/at.ts';
 import { DirectoryWatch } from './directory-watch.ts';
 import { needsPolling } from './mounts.ts';
 
@@ -85,9 +86,10 @@ function watchPolling(looker: Looker, seconds: number, how: string, before: () =
     const files = looker.files();
     const end = performance.now() + POLL_MS;
     const head = Math.min(files.length, LIKELIEST);
-    for (let i = 0; i < head; i++) lookAt(files[i]!.path);
+    for (let i = 0; i < head; i++) lookAt(itemAt(files, i).path);
     const others = files.length - head;
-    for (let i = 0; i < others && performance.now() < end; i++, next++) lookAt(files[head + (next % others)]!.path);
+    for (let i = 0; i < others && performance.now() < end; i++, next++)
+      lookAt(itemAt(files, head + (next % others)).path);
   };
   const lookAt = (path: string) => {
     const state = fileState(path);

@@ -1,4 +1,5 @@
 import { type Anew, type AnewTools, anewTools, type PromptMessage } from '../chat/rendered.ts';
+import { itemAt } from '../lists/at.ts';
 import { withAnewFindings } from '../rollout/anew.ts';
 import type { ComparedAnew, PromptDifference } from '../rollout/compared.ts';
 import { maskByIds } from '../rollout/mask-by-ids.ts';
@@ -25,7 +26,7 @@ function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewT
     const rendered = [true, false].map((opensReply) => strip(render(messages, opensReply)));
     const differences = rendered.map((text) => firstDifference(recorded, text));
     // Writers cut their prompts before or after the header of the reply.
-    return { prompt: differences.includes(null) ? null : differences[0]! };
+    return { prompt: differences.includes(null) ? null : itemAt(differences, 0) };
   } catch (error) {
     return { prompt: { at: 0, recorded: '', rendered: `the template refuses it: ${(error as Error).message}` } };
   }

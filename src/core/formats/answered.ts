@@ -55,7 +55,7 @@ function answeredMessages(one: JsonObject, at: string): FoundMessage[] {
           {
             role: 'tool',
             trained: false,
-            answers: calls[i]!.id,
+            answers: itemAt(calls, i).id,
             texts: [{ pointer: `${at}/tool_calls/${i}/result`, text: wordsOrJson(call.result) }],
             outcome: outcomeIn(call),
           },

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained } from '../rollout/loss-mask.ts';
@@ -238,7 +239,7 @@ function layMessage(message: FoundMessage, index: number, firstCall: number, has
     const recorded = calls.map((call, position) => recordedCall(call, firstCall + position));
     if (turn.toolCalls.length === recorded.length) {
       for (const [at, { id, name, arguments: args, error }] of recorded.entries())
-        Object.assign(turn.toolCalls[at]!, { id, name, arguments: args, error });
+        Object.assign(itemAt(turn.toolCalls, at), { id, name, arguments: args, error });
     } else {
       if (own.length > 0) turn.parts = plainParts(turn.parts);
       turn.toolCalls = recorded;

@@ -72,7 +72,7 @@ export const claudeCodeFormat: Format = {
     const calledBy = (id: string | null): number => {
       const caller = id === null ? -1 : messages.findLastIndex(({ calls }) => calls?.some((call) => call.id === id));
       if (caller !== -1) return caller;
-      return messages.findLastIndex(({ context: place = 0 }) => contexts[place]!.kind !== 'subagent');
+      return messages.findLastIndex(({ context: place = 0 }) => itemAt(contexts, place).kind !== 'subagent');
     };
     const contextFor = (key: string, kind: Context['kind'], name: string | null) => {
       const known = placeOf.get(key);

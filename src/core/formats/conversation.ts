@@ -1,6 +1,7 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
 import type { TypeOf } from '../chat/calls/call.ts';
 import type { ChatTurn, TurnPiece } from '../chat/chat-turn.ts';
+import { itemAt } from '../lists/at.ts';
 import { orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Span, Turn } from '../rollout/rollout.ts';
 import { shownCalls } from './turns.ts';
@@ -128,7 +129,7 @@ function pairResults(turns: readonly Turn[]): void {
   for (const [at, turn] of turns.entries()) {
     if (turn.toolCalls.length === 0) continue;
     const results: Turn[] = [];
-    for (let next = at + 1; turns[next]?.role === 'tool'; next++) results.push(turns[next]!);
+    for (let next = at + 1; turns[next]?.role === 'tool'; next++) results.push(itemAt(turns, next));
     const read = turn.toolCalls.filter(({ error }) => error === null);
     const asked = results.length === turn.toolCalls.length ? turn.toolCalls : read;
     for (const [i, call] of asked.entries()) call.resultTurn = results[i]?.index ?? null;

@@ -2,6 +2,7 @@ import { parseJson } from '../json/parse.ts';
 import { withoutPlain } from '../json/plain-keys.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 
 // Messages and calls in a line of this program's dumps: their long texts are stored in the turns.
 
@@ -85,11 +86,11 @@ function isToldByCalls(value: JsonValue, turn: number, calls: readonly JsonObjec
   if (!Array.isArray(value) || value.length !== own.length) return false;
   return value.every((written, index) => {
     if (!isJsonObject(written) || !isJsonObject(written.function) || written.type !== 'function') return false;
-    const { id, name } = own[index]!;
+    const { id, name } = itemAt(own, index);
     return (
       written.id === id &&
       written.function.name === name &&
-      written.function.arguments === argumentText(own[index]!) &&
+      written.function.arguments === argumentText(itemAt(own, index)) &&
       hasKeys(written, ['id', 'type', 'function']) &&
       hasKeys(written.function, ['name', 'arguments'])
     );

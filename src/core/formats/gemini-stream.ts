@@ -46,7 +46,7 @@ export const geminiStreamFormat: Format = {
         const text = contentText(event.content);
         const isReply = event.role === 'assistant' || event.role === 'model';
         if (isReply && event.delta === true && open !== null) {
-          open.texts[0]!.text += text;
+          itemAt(open.texts, 0).text += text;
           continue;
         }
         open = {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -41,8 +42,9 @@ export const lmEval: Format = {
     const { doc_id, target } = record;
     const requests = requestsOf(record.arguments);
     const replies = generated(record);
-    const messages = requests.length === 0 ? [] : requestPrompt(requests[0]!);
-    if (replies.length > 0) messages.push({ role: 'assistant', texts: [{ pointer: '/resps/0/0', text: replies[0]! }] });
+    const messages = requests.length === 0 ? [] : requestPrompt(itemAt(requests, 0));
+    if (replies.length > 0)
+      messages.push({ role: 'assistant', texts: [{ pointer: '/resps/0/0', text: itemAt(replies, 0) }] });
     else messages.push(...likeliest(requests, record.resps));
     const known = ['doc_id', 'target', 'arguments', ...(replies.length > 0 ? ['resps'] : [])];
     const score = SCORES.map((name) => recordedReward(record[name])).find((one) => one !== null) ?? null;
@@ -96,7 +98,7 @@ function requestPrompt({ pointer, values: [prompt] }: Request): FoundMessage[] {
 function generated({ arguments: asked, resps }: JsonObject): string[] {
   const requests = requestsOf(asked);
   const [replies] = Array.isArray(resps) ? resps : [];
-  if (requests.length !== 1 || requests[0]!.values.length < 2 || !Array.isArray(replies)) return [];
+  if (requests.length !== 1 || itemAt(requests, 0).values.length < 2 || !Array.isArray(replies)) return [];
   return replies.filter((one) => typeof one === 'string');
 }
 

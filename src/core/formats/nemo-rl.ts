@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -86,7 +87,10 @@ export const nemoRl: Format = {
     const border = shown.length - runs.length;
     const replies = border < 0 ? [] : pieceMessages(shown.slice(border), runs);
     const isPlain = (pointer: string) => whole.spans.every((one) => one.field !== pointer || one.kind === 'text');
-    if (replies.length > 0 && replies.every(({ role, texts }) => role === 'assistant' || isPlain(texts[0]!.pointer)))
+    if (
+      replies.length > 0 &&
+      replies.every(({ role, texts }) => role === 'assistant' || isPlain(itemAt(texts, 0).pointer))
+    )
       return textRollout(
         {
           ...found,
@@ -114,7 +118,7 @@ interface TokenPiece {
  */
 const pieceMessages = (pieces: readonly TokenPiece[], runs: readonly { trained: boolean }[]): FoundMessage[] =>
   pieces.map((one, i) =>
-    runs[i]!.trained
+    itemAt(runs, i).trained
       ? { role: 'assistant', texts: [one] }
       : { role: 'environment', isResult: true, trained: false, texts: [one] },
   );

@@ -17,8 +17,8 @@ export function chatMessage(message: JsonObject, at: string): FoundMessage {
   const place = ['content', 'value', 'text', 'parts'].find((key) => message[key] !== undefined) ?? 'content';
   texts.push({ pointer: `${at}/${place}`, text: contentText(message[place]) });
   const role = roleOfMessage(message.role ?? message.from);
-  const said = role === 'function_call' ? parsed(texts.at(-1)!.text) : undefined;
-  const calls = isJsonObject(said) ? [{ ...messageCall(said), raw: texts.at(-1)!.text }] : callsOf(message);
+  const said = role === 'function_call' ? parsed(lastItem(texts).text) : undefined;
+  const calls = isJsonObject(said) ? [{ ...messageCall(said), raw: lastItem(texts).text }] : callsOf(message);
   const outcome = role === 'tool' ? outcomeIn(message, message.extra, message.metadata, message.artifact) : undefined;
   const answers = idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id);
   return {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { anyMessages, messagesOf } from './any-message.ts';
 import type { FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
@@ -75,7 +76,8 @@ function listMessages(list: JsonValue[], at: string, role: 'user' | 'assistant',
   if (objects.some(isResponseItem)) return responseMessages(objects, at);
   if (objects.every((one) => one.role === undefined && isBlock(one)))
     return anyMessages({ role, content: [...list] }, at);
-  if (objects.length === 1 && isWrapper(objects[0]!)) return payloadIn(objects[0], `${at}/0`, role, depth + 1).messages;
+  if (objects.length === 1 && isWrapper(itemAt(objects, 0)))
+    return payloadIn(objects[0], `${at}/0`, role, depth + 1).messages;
   return messagesOf(objects, at).map((one) => (one.role === 'unknown' ? { ...one, role } : one));
 }
 

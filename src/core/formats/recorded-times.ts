@@ -1,5 +1,6 @@
 import { parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt, numberAt } from '../lists/at.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
 import { numberOf, objectsOf } from './values.ts';
@@ -171,12 +172,12 @@ export function withTurns(times: Times, { turns, responseTurn }: Pick<Rollout, '
     ['tool', 'tool'],
   ] as const) {
     const own = [...spans.keys()]
-      .filter((at) => spans[at]!.kind === kind)
-      .sort((a, b) => spans[a]!.start - spans[b]!.start);
+      .filter((at) => itemAt(spans, at).kind === kind)
+      .sort((a, b) => itemAt(spans, a).start - itemAt(spans, b).start);
     const found = places(role);
-    const isTold = own.some((at) => spans[at]!.turn !== null && spans[at]!.turn < turns.length);
+    const isTold = own.some((at) => (itemAt(spans, at).turn ?? turns.length) < turns.length);
     if (!isTold && own.length === found.length)
-      for (const [i, at] of own.entries()) spans[at] = { ...spans[at]!, turn: found[i]! };
+      for (const [i, at] of own.entries()) spans[at] = { ...itemAt(spans, at), turn: numberAt(found, i) };
   }
   return { ...times, spans };
 }

@@ -123,7 +123,7 @@ const RETURNED = /^\s*<returncode>-?\d+<\/returncode>/;
 /** The command of a reply with a single command block, which is what the harness runs; null for any other reply. */
 function onlyBlock(text: string): string | null {
   const blocks = [...text.matchAll(/```(?:bash|sh|mswea_bash_command)[ \t]*\n([\s\S]*?)\n```/g)];
-  return blocks.length === 1 ? (blocks[0]![1] ?? '') : null;
+  return blocks.length === 1 ? (itemAt(blocks, 0)[1] ?? '') : null;
 }
 
 /**

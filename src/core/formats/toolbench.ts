@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt, lastItem } from '../lists/at.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
@@ -39,7 +40,7 @@ export const toolBench: Format = {
     const seen = new Map<JsonObject, number>();
     for (const [place, way] of ordered.entries()) {
       const shared = way.filter(({ node }) => seen.has(node)).at(-1);
-      if (place > 0 && shared !== undefined) contexts[place]!.after = seen.get(shared.node)!;
+      if (place > 0 && shared !== undefined) itemAt(contexts, place).after = seen.get(shared.node)!;
       const own = way.filter(({ node }) => !seen.has(node));
       for (const { node, message } of wayTurns(own)) {
         messages.push({ ...message, context: place });
@@ -83,14 +84,14 @@ function waysOf(record: JsonObject): PlacedNode[][] {
     const own = at === '/tree/tree' ? way : [...way, { node, at }];
     if (children.length === 0) ways.push(own);
     for (let i = children.length - 1; i >= 0; i--)
-      open.push({ way: own, node: children[i]!, at: `${at}/children/${i}` });
+      open.push({ way: own, node: itemAt(children, i), at: `${at}/children/${i}` });
   }
   return ways;
 }
 
 const FINISHED = 3;
 const isAnswered = (way: readonly PlacedNode[]): boolean =>
-  way.at(-1)?.node.observation_code === FINISHED && !contentText(way.at(-1)!.node.description).includes('give_up');
+  way.at(-1)?.node.observation_code === FINISHED && !contentText(lastItem(way).node.description).includes('give_up');
 
 /** The question: the first messages of the model's last input. */
 function generationPrompt(generation: JsonObject): FoundMessage[] {

@@ -1,6 +1,7 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
 import type { ParsedCall } from '../chat/calls/call.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { isUnclosed } from '../rollout/call-error.ts';
 import type { ToolCall, Turn } from '../rollout/rollout.ts';
 import { idOf, numberOf } from './values.ts';
@@ -62,7 +63,7 @@ export function layRecordedCalls(
   }
   for (const [position, record] of recorded.entries()) {
     const { id, resultTurn, reward, metrics } = recordedCall(record, 0, turnCount);
-    Object.assign(shown[position]!, {
+    Object.assign(itemAt(shown, position), {
       id,
       resultTurn,
       ...(reward != null && { reward }),

@@ -1,3 +1,4 @@
+import { itemAt } from '../lists/at.ts';
 import type { FoundMessage, MessageCall } from './build.ts';
 
 const CALL = /<function=([^>\n]+)>([\s\S]*?)<\/function>/g;
@@ -19,8 +20,8 @@ export function layXmlCalls(messages: FoundMessage[]): void {
   if (!made.some((calls, at) => calls.length > 0 && isResult(at + 1))) return;
   for (const [at, calls] of made.entries()) {
     if (calls.length === 0) continue;
-    messages[at]!.calls = calls;
-    if (isResult(at + 1)) Object.assign(messages[at + 1]!, { isResult: true, trained: false });
+    itemAt(messages, at).calls = calls;
+    if (isResult(at + 1)) Object.assign(itemAt(messages, at + 1), { isResult: true, trained: false });
   }
 }
 

@@ -1,3 +1,4 @@
+import { itemAt } from '../lists/at.ts';
 import type { ComparedAnew, MaskByIds } from './compared.ts';
 import type { CheckDeclaration, Finding } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
@@ -52,7 +53,7 @@ function maskFindings({ foreign, missing, modelTrained }: MaskByIds, known: read
   if (foreign.length > 0 && missing.length > 0 && modelTrained === 0)
     return add(
       'mask_inverted',
-      foreign[0]!.turn,
+      itemAt(foreign, 0).turn,
       'by its ids the mask is the wrong way round: the tokens of the model are masked, the others trained',
     );
   return [

@@ -1,3 +1,5 @@
+import { itemAt } from '../lists/at.ts';
+
 /** A form in which a prompt requests the answer, and how to read it from a reply. */
 export interface AnswerForm {
   name: string;
@@ -145,5 +147,5 @@ function dateIn(text: string): string | null {
   const day = rest.find((value) => value <= 31);
   return year === undefined || day === undefined
     ? null
-    : `${year}-${MONTHS.indexOf(words[month]!.slice(0, 3)) + 1}-${day}`;
+    : `${year}-${MONTHS.indexOf(itemAt(words, month).slice(0, 3)) + 1}-${day}`;
 }

@@ -1,4 +1,5 @@
 import { keysIn } from '../json/value.ts';
+import { itemAt, lastItem } from '../lists/at.ts';
 import { ANEW_CHECKS } from './anew.ts';
 import { isUnclosed, openTag } from './call-error.ts';
 import { gaveAnswer } from './ended-by-text.ts';
@@ -55,7 +56,7 @@ export const needOf = (check: Check): Need => DECLARED[check].needs;
 export function observedBits(rollout: UncheckedRollout | null): number {
   const has = rollout === null ? NOTHING : inputsOf(rollout);
   let bits = 0;
-  for (let i = 0; i < DECLARATIONS.length; i++) if (has[DECLARATIONS[i]!.needs]) bits += 2 ** i;
+  for (let i = 0; i < DECLARATIONS.length; i++) if (has[itemAt(DECLARATIONS, i).needs]) bits += 2 ** i;
   return bits;
 }
 
@@ -131,7 +132,7 @@ function checkCalls(rollout: UncheckedRollout, notice: Notice<Check>): void {
   if (same >= LOOP)
     notice(
       'call_loop',
-      most.calls.at(-1)!.turn,
+      lastItem(most.calls).turn,
       `${most.name ?? 'a call'} was called ${most.calls.length} times with the same arguments, and gave the same ${same} times`,
     );
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '../lists/at.ts';
 import { errorMessage } from '../text/thrown.ts';
 import { checkRollout, reportedFinding } from './checks.ts';
 import type { Ended } from './ended.ts';
@@ -59,7 +60,7 @@ function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutD
   // An end token and the line break after it are separate markers.
   let marker = '';
   for (let at = spans.length - 1; at >= 0; at--) {
-    const { kind, turn, field, start, end } = spans[at]!;
+    const { kind, turn, field, start, end } = itemAt(spans, at);
     if (kind !== 'marker' || turn !== last?.turn) break;
     marker = (texts[field] ?? '').slice(start, end) + marker;
   }

@@ -1,4 +1,5 @@
 import { printJson } from '../json/print.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Context, Rollout, Turn } from './rollout.ts';
 
 /** A message history and its place in the tree of a rollout's histories. */
@@ -45,16 +46,16 @@ export function contextTree(rollout: Rollout): ContextNode[] {
       const [index, depth] = next;
       if (seen.has(index)) continue;
       seen.add(index);
-      const own = turns[index]!;
+      const own = itemAt(turns, index);
       const known = own.flatMap((turn) => masks.get(turn) ?? []);
       nodes.push({
         index,
-        context: contexts[index]!,
-        parent: parents[index]!,
+        context: itemAt(contexts, index),
+        parent: itemAt(parents, index),
         depth,
         turns: own,
         trained: known.length === 0 ? null : known.reduce((sum, { trained }) => sum + trained, 0),
-        chars: own.reduce((sum, turn) => sum + rollout.turns[turn]!.text.length, 0),
+        chars: own.reduce((sum, turn) => sum + itemAt(rollout.turns, turn).text.length, 0),
       });
       for (const child of (children.get(index) ?? []).toReversed()) waiting.push([child, depth + 1]);
     }

@@ -1,3 +1,4 @@
+import { float64At, itemAt } from '../lists/at.ts';
 import { CHECKS, type Check, observedBits } from './checks.ts';
 import { FACTS, factAt, factValue } from './facts.ts';
 import type { Finding } from './finding.ts';
@@ -18,7 +19,7 @@ const LOOKED_AT = 2 ** 48;
 export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
   const row = new Float64Array(FACT_ROW);
   for (let i = 0; i < FACTS.length; i++)
-    row[i] = (rollout === null ? FACTS[i]!.ofBad : FACTS[i]!.of(rollout)) ?? Number.NaN;
+    row[i] = (rollout === null ? itemAt(FACTS, i).ofBad : itemAt(FACTS, i).of(rollout)) ?? Number.NaN;
   let found = 0;
   // A record may report findings that no check could detect.
   let observed = observedBits(rollout);
@@ -53,25 +54,25 @@ export class Facts {
   value(name: string): number | string | null {
     const at = factAt(name);
     if (at === -1) return null;
-    const value = this.#row[at]!;
-    return Number.isNaN(value) ? null : factValue(FACTS[at]!, value);
+    const value = float64At(this.#row, at);
+    return Number.isNaN(value) ? null : factValue(itemAt(FACTS, at), value);
   }
 
   /** A test for columns with rows of facts, without an object per row. */
   static finder(check: Check): (columns: readonly { at(row: number): number }[], row: number) => boolean {
     const bit = bitOf(check);
-    return (columns, row) => hasBit(columns[FOUND]!.at(row), bit);
+    return (columns, row) => hasBit(itemAt(columns, FOUND).at(row), bit);
   }
 
   /** The number of checks that found something in a row of such columns. */
   static countFound(columns: readonly { at(row: number): number }[], row: number): number {
-    const bits = columns[FOUND]!.at(row);
+    const bits = itemAt(columns, FOUND).at(row);
     return CHECKS.reduce((sum, check) => sum + (hasBit(bits, bitOf(check)) ? 1 : 0), 0);
   }
 
   /** The checks that found something in any of the first rows of such columns. */
   static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
-    const found = columns[FOUND]!;
+    const found = itemAt(columns, FOUND);
     const seen = new Set<number>();
     for (let row = 0; row < rows; row++) seen.add(found.at(row));
     return CHECKS.filter((check) => [...seen].some((bits) => hasBit(bits, bitOf(check))));
@@ -79,7 +80,7 @@ export class Facts {
 
   /** A number for the set of findings in a row: equal for equal sets. */
   static foundIn(row: Float64Array): number {
-    return row[FOUND]!;
+    return float64At(row, FOUND);
   }
 
   get findings(): Check[] {
@@ -87,12 +88,12 @@ export class Facts {
   }
 
   has(check: Check): boolean {
-    return hasBit(this.#row[FOUND]!, bitOf(check));
+    return hasBit(float64At(this.#row, FOUND), bitOf(check));
   }
 
   /** "Not found" means nothing if the check's input was missing. */
   isObserved(check: Check): boolean {
-    return hasBit(this.#row[OBSERVED]!, bitOf(check));
+    return hasBit(float64At(this.#row, OBSERVED), bitOf(check));
   }
 }
 
@@ -107,4 +108,4 @@ export const namesCheck = (found: number, bits: number, check: Check): boolean =
   found >= LOOKED_AT ? hasBit(bits, bitOf(check)) : check === 'bad_record';
 
 /** A row of facts that was not examined is all 0. */
-export const isLookedAt = (rows: Float64Array, at: number): boolean => rows[at + FOUND]! >= LOOKED_AT;
+export const isLookedAt = (rows: Float64Array, at: number): boolean => float64At(rows, at + FOUND) >= LOOKED_AT;

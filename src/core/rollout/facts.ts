@@ -1,3 +1,4 @@
+import { int32At, itemAt } from '../lists/at.ts';
 import { ENDS } from './ended.ts';
 import { ERROR_KINDS, FAULTS } from './error-kind.ts';
 import type { Finding } from './finding.ts';
@@ -33,7 +34,7 @@ export interface Fact {
 /** A count over the turns of the response. Avoids allocating a list, because this runs for a million rollouts. */
 function factSum({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): number {
   let sum = 0;
-  for (let i = responseTurn; i < turns.length; i++) sum += of(turns[i]!);
+  for (let i = responseTurn; i < turns.length; i++) sum += of(itemAt(turns, i));
   return sum;
 }
 
@@ -282,7 +283,7 @@ function mostFailed({ findings }: Rollout): NonNullable<Finding['error']> | null
 function mainScript(letters: Int32Array): number | null {
   let main: number | null = null;
   for (let script = 0; script < letters.length; script++)
-    if (letters[script]! > (main === null ? 0 : letters[main]!)) main = script;
+    if (int32At(letters, script) > (main === null ? 0 : int32At(letters, main))) main = script;
   return main;
 }
 

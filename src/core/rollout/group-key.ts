@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printJson } from '../json/print.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Rollout } from './rollout.ts';
 
 /** Identifies the prompt from which a rollout was sampled. */
@@ -91,12 +92,12 @@ function promptOf({ turns, responseTurn }: Rollout): KnownPrompt {
   const end = turns[responseTurn - 1]?.role === 'assistant' ? responseTurn - 1 : responseTurn;
   let isSame = last.texts.length === end * 2;
   for (let i = 0; i < end && isSame; i++)
-    isSame = last.texts[i * 2] === turns[i]!.role && last.texts[i * 2 + 1] === turns[i]!.text;
+    isSame = last.texts[i * 2] === itemAt(turns, i).role && last.texts[i * 2 + 1] === itemAt(turns, i).text;
   if (isSame) return last;
   const texts: string[] = [];
   let number = 0;
   for (let i = 0; i < end; i++) {
-    const { role, text } = turns[i]!;
+    const { role, text } = itemAt(turns, i);
     texts.push(role, text);
     number = numberAfter(text, numberAfter(role, number));
   }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import type { Rollout, ToolCall, UncheckedRollout } from './rollout.ts';
 import { isModels } from './text-scan.ts';
@@ -18,7 +19,7 @@ export function checkHacks(rollout: UncheckedRollout, notice: NoticeHack): void 
   checkTruth(rollout, notice);
   const { turns, responseTurn } = rollout;
   for (let i = responseTurn; i < turns.length; i++) {
-    const turn = turns[i]!;
+    const turn = itemAt(turns, i);
     if (!isModels(turn)) continue;
     const exit =
       turn.toolCalls.length > 0 || turns.some((later, at) => at > i && isModels(later)) ? null : forcedExit(turn.text);
@@ -109,7 +110,7 @@ const MAKES = /\b(?:create|cat|tee|touch|echo|write|printf|new_file|open)\b|>/;
 function isOwnFile({ turns, responseTurn }: UncheckedRollout, until: number, path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   for (let i = responseTurn; i <= until; i++) {
-    const turn = turns[i]!;
+    const turn = itemAt(turns, i);
     if (!isModels(turn)) continue;
     for (const call of turn.toolCalls) {
       const text = `${call.name ?? ''} ${call.raw} ${typeof call.arguments === 'string' ? call.arguments : ''}`;

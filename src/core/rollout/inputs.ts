@@ -1,3 +1,4 @@
+import { itemAt } from '../lists/at.ts';
 import { isMasked } from './anew.ts';
 import type { Need } from './finding.ts';
 import { rightOrWrong, truthsOf } from './hack-signs.ts';
@@ -60,7 +61,7 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
   let reply = false;
   let given = false;
   for (let i = responseTurn; i < turns.length; i++) {
-    const turn = turns[i]!;
+    const turn = itemAt(turns, i);
     const { role, toolCalls, text } = turn;
     if (isResult(turn)) results = true;
     if ((role === 'assistant' || role === 'function_call') && text !== '') reply = rollout.isUnsampled !== true;

@@ -1,4 +1,5 @@
 import { printJson } from '../json/print.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
 
 /** Calls of one tool with the same arguments in one history, in order. */
@@ -22,7 +23,7 @@ function mostIn(turns: readonly Turn[], responseTurn: number): SameCalls | null 
   const same = new Map<string, SameCalls>();
   let most: SameCalls | null = null;
   for (let i = responseTurn; i < turns.length; i++) {
-    const { toolCalls, context = 0 } = turns[i]!;
+    const { toolCalls, context = 0 } = itemAt(turns, i);
     for (const call of toolCalls) {
       const key = `${context} ${call.name} ${argumentsText(call)}`;
       const known = same.get(key) ?? { name: call.name, calls: [] };

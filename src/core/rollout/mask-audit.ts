@@ -1,3 +1,4 @@
+import { itemAt, numberAt } from '../lists/at.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
 import type { RolloutTokens, Span, Turn, UncheckedRollout } from './rollout.ts';
@@ -47,7 +48,7 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
   if (foreign.length > 0 && own.length > 0 && own.every(({ trained }) => trained === false)) {
     notice(
       'mask_inverted',
-      foreign[0]!.turn,
+      itemAt(foreign, 0).turn,
       'the mask is the wrong way round: what the model wrote is masked, the rest is trained',
     );
     return;
@@ -67,7 +68,7 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
   if (behind.length === masked.length && behind.length > 0)
     notice(
       'mask_break',
-      behind[0]!,
+      numberAt(behind, 0),
       `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised again?`,
     );
   else for (const turn of masked) notice('mask_missing', turn, 'what the model wrote here is masked');

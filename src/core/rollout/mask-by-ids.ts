@@ -1,3 +1,4 @@
+import { itemAt, numberAt } from '../lists/at.ts';
 import type { MaskByIds } from './compared.ts';
 import type { Rollout } from './rollout.ts';
 import type { TokenTable } from './token-table.ts';
@@ -34,11 +35,11 @@ export function maskByIds(
     from = at + words.length;
     const isModels = turn.role === 'assistant';
     let [wrong, right] = [0, 0];
-    while (token < own.length && starts[token]! < at) token++;
-    for (; token < own.length && starts[token]! < from; token++) {
-      const { trained, text: piece } = own[token]!;
+    while (token < own.length && numberAt(starts, token) < at) token++;
+    for (; token < own.length && numberAt(starts, token) < from; token++) {
+      const { trained, text: piece } = itemAt(own, token);
       // A token that extends past the turn's end partly belongs to the template.
-      if (trained === null || starts[token]! + (piece?.length ?? 0) > from) continue;
+      if (trained === null || numberAt(starts, token) + (piece?.length ?? 0) > from) continue;
       if (trained === isModels) right++;
       else wrong++;
     }

@@ -31,7 +31,7 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
     .filter(({ role }) => role === 'system' || role === 'user')
     .map(({ text }) => text)
     .join('\n');
-  const last = replies.at(-1)!;
+  const last = lastItem(replies);
   const said = replies.map(({ text }) => text).join('\n');
   const isPaid = rollout.score !== null && rollout.score > 0;
   if (!isPaid && last.toolCalls.length === 0 && turns.at(-1) === last) {
@@ -132,7 +132,7 @@ function checkCallSchemas({ turns, responseTurn, toolSchemas }: UncheckedRollout
   );
   if (tools.size === 0) return;
   for (let i = responseTurn; i < turns.length; i++)
-    for (const call of turns[i]!.toolCalls) {
+    for (const call of itemAt(turns, i).toolCalls) {
       const against = againstSchema(call, tools);
       if (against !== null) {
         notice('call_schema', i, against);
@@ -206,7 +206,7 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
     return;
   }
   for (let i = turns.length - 1; i >= Math.max(responseTurn, turns.length - 6); i--) {
-    const turn = turns[i]!;
+    const turn = itemAt(turns, i);
     if (isModels(turn) || turn.text.length > 2000) continue;
     const found = BUDGET.exec(turn.text) ?? SPENT.exec(turn.text);
     if (found === null) continue;
@@ -317,8 +317,8 @@ function checkResultReward({ turns, responseTurn, score }: UncheckedRollout, not
   if (score === null || Number.isNaN(score)) return;
   let told: { value: number; turn: number } | null = null;
   for (let i = responseTurn; i < turns.length; i++)
-    if (isResult(turns[i]!) && turns[i]!.text.length < 4000)
-      for (const match of turns[i]!.text.matchAll(REWARD)) told = { value: Number(match[1]), turn: i };
+    if (isResult(itemAt(turns, i)) && itemAt(turns, i).text.length < 4000)
+      for (const match of itemAt(turns, i).text.matchAll(REWARD)) told = { value: Number(match[1]), turn: i };
   if (told === null) return;
   if ((told.value >= 1 && score <= 0) || (told.value <= 0 && score >= 1))
     notice('result_reward', told.turn, `a result says reward ${told.value}, and the score is ${score}`);

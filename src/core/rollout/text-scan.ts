@@ -1,3 +1,4 @@
+import { int32At, itemAt, numberAt, uint16At, uint32At } from '../lists/at.ts';
 import type { Rollout, Turn } from './rollout.ts';
 import { SCRIPT_OF, SCRIPTS } from './scripts.ts';
 
@@ -63,7 +64,7 @@ let known: { turns: readonly Turn[]; scan: TextScan } | null = null;
 export function textScan({ turns, responseTurn }: Pick<Rollout, 'turns' | 'responseTurn'>): TextScan {
   if (known?.turns !== turns) {
     const texts: string[] = [];
-    for (let i = responseTurn; i < turns.length; i++) if (isModels(turns[i]!)) texts.push(turns[i]!.text);
+    for (let i = responseTurn; i < turns.length; i++) if (isModels(itemAt(turns, i))) texts.push(itemAt(turns, i).text);
     known = { turns, scan: scanTexts(texts) };
   }
   return known.scan;
@@ -104,7 +105,7 @@ export function scanTexts(texts: readonly string[]): TextScan {
       // A text ends like a word, with a blank.
       const end = start + count === text.length ? count + 1 : count;
       for (let i = 0; i < end; i++) {
-        const code = i === count ? BLANK : units[i]!;
+        const code = i === count ? BLANK : uint16At(units, i);
         if (code > BLANK) {
           word = (Math.imul(word, BASE) + code) | 0;
           characters++;
@@ -113,21 +114,21 @@ export function scanTexts(texts: readonly string[]): TextScan {
             if (letter > 96 && letter < 123) latin++;
             if (characters < LONGEST_WORD) continue;
           } else {
-            const script = SCRIPT_OF[code]!;
-            if (script >= 0) letters[script]!++;
+            const script = numberAt(SCRIPT_OF, code);
+            if (script >= 0) letters[script] = int32At(letters, script) + 1;
             // Scripts from here on have no blanks between words.
             if (characters < LONGEST_WORD && (script < 0 || code < 0x3041)) continue;
           }
         } else if (characters === 0) continue;
         const slot = words & (RUN - 1);
-        run = (Math.imul(run, BASE) + word - Math.imul(lastWords[slot]!, BASE_RUN)) | 0;
+        run = (Math.imul(run, BASE) + word - Math.imul(int32At(lastWords, slot), BASE_RUN)) | 0;
         lastWords[slot] = word;
         words++;
         if (words <= OPENING) opening = run;
         if (words >= 3) {
           const three = Math.imul(Math.imul(lastTwo, BASE) + word, SPREAD) >>> 0;
           const bin = ((three & 0xffff) * BITS) >>> 16;
-          if (three < least[bin]!) least[bin] = three;
+          if (three < uint32At(least, bin)) least[bin] = three;
         }
         lastTwo = (Math.imul(before, BASE) + word) | 0;
         before = word;
@@ -144,7 +145,7 @@ export function scanTexts(texts: readonly string[]): TextScan {
       }
     }
   }
-  letters[0]! += latin;
+  letters[0] = int32At(letters, 0) + latin;
   return {
     words,
     repetition: runs === 0 ? 0 : repeated / runs,
@@ -165,7 +166,7 @@ function gistOf(alone: number | null): number {
     let from = bin;
     while (least[from] === 0xffffffff) from = (from + 1) % BITS;
     // Bins are chosen by the remainder, so take a different bit.
-    gist |= ((mixed(least[from]! + (from === bin ? 0 : bin)) >>> 7) & 1) << bin;
+    gist |= ((mixed(uint32At(least, from) + (from === bin ? 0 : bin)) >>> 7) & 1) << bin;
   }
   return gist;
 }

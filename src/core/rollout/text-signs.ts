@@ -1,3 +1,4 @@
+import { int32At, itemAt } from '../lists/at.ts';
 import { endsInMidSentence, gaveAnswer } from './ended-by-text.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import type { ToolCall, Turn, UncheckedRollout } from './rollout.ts';
@@ -60,7 +61,7 @@ const FOREIGN_LETTERS = 4;
 /** A script that does not occur before the reply. */
 function checkScripts({ turns, responseTurn }: UncheckedRollout, { letters }: TextScan, notice: NoticeText): void {
   for (const [script, name] of SCRIPTS.entries()) {
-    if (script === 0 || letters[script]! < FOREIGN_LETTERS) continue;
+    if (script === 0 || int32At(letters, script) < FOREIGN_LETTERS) continue;
     // A task in that script shows it in its first words, and one of translation names its language.
     const isAskedFor = ({ text }: Turn): boolean => hasScript(text, script) || namesLanguageOf(text, script);
     if (turns.some((turn, i) => (i < responseTurn || !isModels(turn)) && isAskedFor(turn))) continue;
@@ -74,7 +75,8 @@ function checkScripts({ turns, responseTurn }: UncheckedRollout, { letters }: Te
 }
 
 function firstWith(turns: readonly Turn[], from: number, script: number): number | null {
-  for (let i = from; i < turns.length; i++) if (isModels(turns[i]!) && hasScript(turns[i]!.text, script)) return i;
+  for (let i = from; i < turns.length; i++)
+    if (isModels(itemAt(turns, i)) && hasScript(itemAt(turns, i).text, script)) return i;
   return null;
 }
 
@@ -136,7 +138,7 @@ function checkAnswer({ turns, responseTurn, ended, score }: UncheckedRollout, no
   const isPaid = score !== null && score > 0;
   let last: Turn | undefined;
   for (let i = turns.length - 1; i >= responseTurn && last === undefined; i--)
-    if ((turns[i]!.context ?? 0) === 0) last = turns[i];
+    if ((itemAt(turns, i).context ?? 0) === 0) last = turns[i];
   if (last === undefined) return;
   if (isModels(last) && ended.how !== 'stop' && endsInMidSentence(last.text))
     notice('mid_sentence', last.index, 'the text ends in the middle of a sentence');
@@ -158,7 +160,7 @@ const hasText = ({ text, parts }: Turn): boolean =>
 
 function handedIn(turns: readonly Turn[], from: number): boolean {
   for (let i = turns.length - 1; i >= from; i--) {
-    const { toolCalls } = turns[i]!;
+    const { toolCalls } = itemAt(turns, i);
     if (toolCalls.length > 0) return toolCalls.some(handsIn);
   }
   return false;

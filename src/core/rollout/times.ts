@@ -1,3 +1,5 @@
+import { itemAt, numberAt } from '../lists/at.ts';
+
 /** Kinds of time. model: generating; queue: waiting for a place; setup: before the first turn; score: after the last one. */
 export const TIME_KINDS = ['model', 'tool', 'queue', 'score', 'setup'] as const;
 export type TimeKind = (typeof TIME_KINDS)[number];
@@ -47,8 +49,8 @@ export function stretchesOf({ wall, spans }: Times): Stretch[] {
   let open: TimeSpan[] = [];
   const stretches: Stretch[] = [];
   for (let i = 0; i + 1 < cuts.length; i++) {
-    const [start, end] = [cuts[i]!, cuts[i + 1]!];
-    while (next < waiting.length && waiting[next]!.start <= start) open.push(waiting[next++]!);
+    const [start, end] = [numberAt(cuts, i), numberAt(cuts, i + 1)];
+    while (next < waiting.length && itemAt(waiting, next).start <= start) open.push(itemAt(waiting, next++));
     open = open.filter((span) => span.end > start);
     const kind = ORDER.find((one) => open.some((span) => span.kind === one)) ?? null;
     const last = stretches.at(-1);

@@ -82,7 +82,10 @@ function byToken(
   of: (a: number, b: number) => number,
 ): TokenValues | null {
   if (a === null || b === null) return null;
-  return a.map((value, at) => (value === null || b[at] === null ? null : of(value, b[at]!)));
+  return a.map((value, at) => {
+    const other = b[at] ?? null;
+    return value === null || other === null ? null : of(value, other);
+  });
 }
 
 /** Over trained tokens with a finite value; null if there are none. */

@@ -1,3 +1,4 @@
+import { uint8At } from '../lists/at.ts';
 import * as width from './cluster-width.ts';
 
 /**
@@ -24,7 +25,7 @@ const known = new Uint8Array(0x30000).fill(255);
 
 function codePointWidth(code: number): number {
   if (code >= known.length) return width.codePointWidth(code);
-  let cells = known[code]!;
+  let cells = uint8At(known, code);
   if (cells === 255) {
     cells = width.codePointWidth(code);
     known[code] = cells;

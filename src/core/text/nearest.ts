@@ -1,17 +1,19 @@
+import { itemAt, numberAt } from '../lists/at.ts';
+
 /** Counts letters omitted, inserted, changed or swapped with their neighbour (optimal string alignment). */
 export function typingSlips(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const changed = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const changed = numberAt(itemAt(rows, i - 1), j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
-      row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, changed, swapped));
+      const swapped = isSwap ? numberAt(itemAt(rows, i - 2), j - 2) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(numberAt(itemAt(rows, i - 1), j) + 1, numberAt(row, j - 1) + 1, changed, swapped));
     }
     rows.push(row);
   }
-  return rows[a.length]![b.length]!;
+  return numberAt(itemAt(rows, a.length), b.length);
 }
 
 /** The candidate with the fewest typos relative to `word`, the first of several; null if each has more than `most`. */

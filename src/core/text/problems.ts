@@ -58,13 +58,16 @@ function unionText(errors: readonly (readonly ShapeIssue[])[], path: readonly Pr
   const isAtTop = errors.every((branch) => branch.every((issue) => issue.path.length === 0));
   if (deepest === undefined) return `${placeText(path)}: expected something else`;
   if (!isAtTop) return issueText(deepest, path);
-  const all = errors.map((branch) => /^Invalid input: expected (.+), received (\w+)$/.exec(branch[0]?.message ?? ''));
-  // For a value of the right type, its wrong content says more than the types that it does not have.
-  const content = errors.find((_, i) => all[i] === null)?.[0];
-  if (content !== undefined) return issueText(content, path);
-  const received = all[0]![2];
+  const all: (readonly string[])[] = [];
+  for (const [first] of errors) {
+    const wanted = /^Invalid input: expected (.+), received (\w+)$/.exec(first?.message ?? '');
+    // For a value of the right type, its wrong content says more than the types that it does not have.
+    if (wanted === null && first !== undefined) return issueText(first, path);
+    if (wanted !== null) all.push(wanted);
+  }
+  const received = all[0]?.[2];
   if (received === 'undefined') return `${placeText(path)} is missing`;
-  return `${placeText(path)}: expected ${all.map((match) => match![1]).join(' or ')}, got ${received}`;
+  return `${placeText(path)}: expected ${all.map(([, expected]) => expected).join(' or ')}, got ${received}`;
 }
 
 /** `tools[0].config`. */

@@ -1,3 +1,5 @@
+import { numberAt } from '../lists/at.ts';
+
 /** The position of a quote in a text. */
 export interface QuotePlace {
   start: number;
@@ -22,5 +24,5 @@ export function placeOfQuote(text: string, quote: string): QuotePlace | null {
   const words = wanted.replace(/\s+/g, ' ');
   const found = plain.indexOf(words);
   if (found === -1 || plain.indexOf(words, found + 1) !== -1) return null;
-  return { start: starts[found]!, end: starts[found + words.length] ?? text.trimEnd().length };
+  return { start: numberAt(starts, found), end: starts[found + words.length] ?? text.trimEnd().length };
 }

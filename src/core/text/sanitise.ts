@@ -62,6 +62,6 @@ export function* sanitising(text: string): Generator<void, string> {
 /** A position from which text reads as if it began there: before a common letter, or an emoji of two units. */
 function sliceEnd(text: string, from: number): number {
   let end = from;
-  while (end < text.length && !USUAL.test(text[end]!) && !/[\ud83c-\ud83e]/.test(text[end]!)) end++;
+  while (end < text.length && !USUAL.test(text.charAt(end)) && !/[\ud83c-\ud83e]/.test(text.charAt(end))) end++;
   return Math.min(end, text.length);
 }

@@ -1,3 +1,4 @@
+import { numberAt, uint32At } from '../lists/at.ts';
 import { take } from './fit.ts';
 import { cellWidth, eachGrapheme, graphemes } from './graphemes.ts';
 
@@ -182,7 +183,7 @@ export function lineAt(lines: Lines, offset: number): number {
   let high = lines.count - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (lines.starts[middle]! <= offset) low = middle;
+    if (uint32At(lines.starts, middle) <= offset) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -190,8 +191,8 @@ export function lineAt(lines: Lines, offset: number): number {
 
 /** The visible part of line i, as offsets: without its newline and trailing blanks, which may hang over the edge. */
 export function visibleRange(text: string, lines: Lines, i: number): [start: number, end: number] {
-  const start = lines.starts[i]!;
-  let end = lines.starts[i + 1]!;
+  const start = uint32At(lines.starts, i);
+  let end = uint32At(lines.starts, i + 1);
   while (end > start && BLANK.has(text.charCodeAt(end - 1))) end--;
   return [start, end];
 }
@@ -220,9 +221,9 @@ export function takeTabbed(text: string, width: number): string {
   // Cells have few units, so limit the search: a line may be 45 MB long.
   const { ends, widths } = graphemes(text, 0, Math.min(text.length, 64 + width * 16));
   for (const [i, own] of widths.entries()) {
-    cells += text.charCodeAt(ends[i]! - 1) === 0x09 ? TAB - (cells % TAB) : own;
+    cells += text.charCodeAt(numberAt(ends, i) - 1) === 0x09 ? TAB - (cells % TAB) : own;
     if (cells > width) break;
-    end = ends[i]!;
+    end = numberAt(ends, i);
   }
   return text.slice(0, end);
 }

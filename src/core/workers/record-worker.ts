@@ -8,6 +8,7 @@ import { detailLine } from '../dump/record-details.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
 import type { JsonValue } from '../json/value.ts';
+import { float64At } from '../lists/at.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
 import { FACT_ROW } from '../rollout/fact-row.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
@@ -41,7 +42,11 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
     try {
       const lines = new RecordLines(fd);
       for (let i = 0; i < count; i++) {
-        const line = parseLine(lines.at(places[i * 2]!, places[i * 2 + 1]!, places, i), context, parts?.[i]);
+        const line = parseLine(
+          lines.at(float64At(places, i * 2), float64At(places, i * 2 + 1), places, i),
+          context,
+          parts?.[i],
+        );
         const { row, score, group, cells: own } = recordFactsOf(line);
         answer.facts.set(row, i * FACT_ROW);
         answer.scores[i] = score ?? 0;
@@ -90,8 +95,8 @@ class RecordLines {
     if (offset < this.#start || offset + length > this.#start + this.#buffer.length) {
       let end = offset + length;
       for (let next = i + 1; next * 2 < places.length; next++) {
-        const to = places[next * 2]! + places[next * 2 + 1]!;
-        if (places[next * 2]! < offset || to - offset > READ) break;
+        const to = float64At(places, next * 2) + float64At(places, next * 2 + 1);
+        if (float64At(places, next * 2) < offset || to - offset > READ) break;
         end = Math.max(end, to);
       }
       const buffer = Buffer.allocUnsafe(end - offset);

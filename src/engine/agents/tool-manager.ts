@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
 import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonJson } from '../common/python.ts';
@@ -296,7 +297,7 @@ export class ToolManager {
     // Keys are inserted first, so they have the order of the calls.
     for (const id of ids) outputs.set(id, '');
     const one = async ({ name, arguments: args }: ToolCall, index: number) =>
-      outputs.set(ids[index]!, String(await this.call(name, objectIn(args))));
+      outputs.set(itemAt(ids, index), String(await this.call(name, objectIn(args))));
     if (parallel) await Promise.all(calls.map(one));
     else for (const [index, call] of calls.entries()) await one(call, index);
     return Object.fromEntries(outputs);

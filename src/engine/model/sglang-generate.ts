@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { exchange } from '../../core/http/client.ts';
 import type { JsonObject } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
 import { type Generation, type Model, ModelError, type ModelRequest, type SampledTurn } from './model.ts';
 import type { ModelServer } from './post-with-retry.ts';
@@ -131,7 +132,7 @@ function idsAndLogprobs(pairs: readonly TokenLogprob[] | null, given: number[]):
   const ids: number[] = [];
   const logprobs: number[] = [];
   for (let at = 0; at < pairs.length; at++) {
-    const [logprob, id] = pairs[at]!;
+    const [logprob, id] = itemAt(pairs, at);
     ids.push(id);
     logprobs.push(logprob ?? Number.NaN);
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { OwnProcess } from '../python/own-process.ts';
 import { Requests } from '../python/requests.ts';
 
@@ -54,5 +55,5 @@ export class ModuleThread implements OwnProcess {
 function fileOf(name: string): string {
   const places = ['./workers', '../dist/workers', '../../dist/workers', '../../../dist/workers'];
   const files = places.map((place) => fileURLToPath(new URL(`${place}/${name}.js`, import.meta.url)));
-  return files.find((file) => existsSync(file)) ?? files[0]!;
+  return files.find((file) => existsSync(file)) ?? itemAt(files, 0);
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { OwnProcess } from './own-process.ts';
 import { Requests } from './requests.ts';
 
@@ -27,7 +28,7 @@ const KEPT = 2000;
 function bridgePath(): string {
   const places = ['./bridge.py', '../bridge.py'];
   const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  return files.find((file) => existsSync(file)) ?? files[0]!;
+  return files.find((file) => existsSync(file)) ?? itemAt(files, 0);
 }
 
 /** Live children; killed on every exit path that runs our code. */

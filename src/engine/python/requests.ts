@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { CannotLoadError, OwnCodeError } from './own-error.ts';
 
 /** ms for a cancelled call to acknowledge; after that, nothing else may run in the process either. */
@@ -106,7 +107,7 @@ export class Requests {
     this.#reason = new OwnCodeError(reason, { fault: 'world' });
     // If only one call was under way when the process ended, that call ended it.
     const only = [...this.#waiting].filter(([, { left }]) => left === null);
-    const cause = guilty ?? (only.length === 1 ? only[0]![0] : null);
+    const cause = guilty ?? (only.length === 1 ? itemAt(only, 0)[0] : null);
     for (const [id, { reject, left }] of [...this.#waiting]) {
       this.#waiting.delete(id);
       if (id === cause)

@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import type { Message } from '../common/message.ts';
 import type { RolloutParts } from './parts.ts';
 import type { Rendering } from './renderer.ts';
@@ -17,7 +18,7 @@ export async function toolTurn(parts: RolloutParts, calls: CallRecord[], signal:
     warn: (message: string) => notes.warn('tool', message),
     onResult: (call: CallRecord) => options.onEvent?.({ kind: 'result', call }),
   };
-  const { run, answers } = await runCalls(calls, messages[calls[0]!.turn]!, turn, signal);
+  const { run, answers } = await runCalls(calls, itemAt(messages, itemAt(calls, 0).turn), turn, signal);
   for (const [position, call] of run.entries()) {
     call.result_turn = messages.length + position;
     if (call.metrics === null) continue;

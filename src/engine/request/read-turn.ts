@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { Message } from '../common/message.ts';
 import type { Generation } from '../model/model.ts';
 import type { LoopRules } from './rules.ts';
@@ -35,7 +36,7 @@ export function readTurn(
   if (schemas.length === 0)
     return { message: native.length > 0 ? { ...message, tool_calls: native } : message, calls: [] };
   const written = native.length > 0 ? null : grammar.read(text, schemas);
-  const found =
+  const found: readonly { name: string; arguments: string; raw: string; error: string | null }[] =
     written?.calls
       .filter(({ error }) => error === null || rules.answersEveryCall)
       .map((call) => (rules.version === null ? call : { ...call, arguments: call.verlArguments })) ??
@@ -72,7 +73,7 @@ export function readTurn(
   message.tool_calls = calls.map(({ id, name }, position) => ({
     id,
     type: 'function',
-    function: { name, arguments: found[position]!.arguments },
+    function: { name, arguments: itemAt(found, position).arguments },
   }));
   return { message, calls };
 }

@@ -1,4 +1,5 @@
 import { diffArrays, diffChars } from 'diff';
+import { itemAt } from '../../core/lists/at.ts';
 
 export interface DifferenceRequest {
   left: string;
@@ -37,7 +38,7 @@ export function differencesOf({ left, right }: DifferenceRequest): Difference[] 
   const found: Difference[] = [];
   let [leftAt, rightAt] = [start, start];
   for (let at = 0; at < changes.length; at++) {
-    const change = changes[at]!;
+    const change = itemAt(changes, at);
     if (!change.added && !change.removed) {
       leftAt += change.value.length;
       rightAt += change.value.length;

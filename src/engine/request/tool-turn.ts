@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import type { Limits } from './limits.ts';
@@ -38,7 +39,10 @@ export async function runCalls(
   signal.throwIfAborted();
   const textOf = ({ result }: CallRecord, isWhole: boolean) =>
     isWhole ? (result ?? '') : shownText(result ?? '', limits, rules);
-  return { run, answers: run.map((call, at) => toolAnswer(call, textOf(call, refused[at]! && !rules.cutsErrors))) };
+  return {
+    run,
+    answers: run.map((call, at) => toolAnswer(call, textOf(call, itemAt(refused, at) && !rules.cutsErrors))),
+  };
 }
 
 function refuseCall(call: CallRecord, error: string, rules: LoopRules): void {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import MiniSearch from 'minisearch';
+import { itemAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 
 /** A document as returned by retrieval servers; the title is the first line of `contents`. */
@@ -33,7 +34,7 @@ export class Corpus {
     return this.#index
       .search(query, { prefix: false, fuzzy: false })
       .slice(0, topk)
-      .map(({ id, score }) => ({ document: this.#documents[id as number]!, score }));
+      .map(({ id, score }) => ({ document: itemAt(this.#documents, id as number), score }));
   }
 }
 

@@ -1,5 +1,6 @@
 import jpeg from '@jimp/js-jpeg';
 import png from '@jimp/js-png';
+import { uint8At } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { type Bitmap, resampled } from './resample.ts';
 import { type Box, sizeForModel, zoomBox } from './zoom-box.ts';
@@ -59,10 +60,10 @@ function pictureKind(bytes: Buffer): 'image/png' | 'image/jpeg' | null {
 function onWhite(picture: Bitmap): Bitmap {
   const { data } = picture;
   for (let at = 3; at < data.length; at += 4) {
-    const alpha = data[at]!;
+    const alpha = uint8At(data, at);
     if (alpha === 255) continue;
     for (let channel = at - 3; channel < at; channel++)
-      data[channel] = Math.round((data[channel]! * alpha + 255 * (255 - alpha)) / 255);
+      data[channel] = Math.round((uint8At(data, channel) * alpha + 255 * (255 - alpha)) / 255);
     data[at] = 255;
   }
   return picture;

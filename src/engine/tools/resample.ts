@@ -1,3 +1,4 @@
+import { numberAt } from '../../core/lists/at.ts';
 import type { Size } from './zoom-box.ts';
 
 /** A picture's samples, four bytes per pixel. */
@@ -30,7 +31,8 @@ function mix(
 ): void {
   for (let channel = 0; channel < 4; channel++) {
     let sum = 0;
-    for (let index = 0; index < weights.length; index++) sum += from[at + index * step + channel]! * weights[index]!;
+    for (let index = 0; index < weights.length; index++)
+      sum += numberAt(from, at + index * step + channel) * numberAt(weights, index);
     to[place + channel] = sum;
   }
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { noiseOf, type RunFacts } from './noise.ts';
 import type { RuleName, Rules } from './rules.ts';
 import { isOneStatement, isShown, type OutputLine, readLines } from './traceback.ts';
@@ -57,7 +58,7 @@ function matchHead(texts: string[], fresh: OutputLine[], context: MatchContext, 
   if (partial === '') return reached;
   const next = others[shown.length]?.index ?? fresh.length - 1;
   for (let i = reached + 1; i <= next; i++) {
-    const found = matchLine(partial, fresh[i]!, 'prefix', context);
+    const found = matchLine(partial, itemAt(fresh, i), 'prefix', context);
     if (found !== null) return takeLikeness(likeness, found) && i;
   }
   if (!drops || !isInTraceback(fresh, reached, next)) return null;
@@ -98,7 +99,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
   }
   if (texts.length === 1) {
     const last = end.at(-1);
-    const found = last === undefined ? null : matchLine(texts[0]!, last, 'suffix', context);
+    const found = last === undefined ? null : matchLine(itemAt(texts, 0), last, 'suffix', context);
     return found === null ? null : takeLikeness(likeness, found) && last!.index;
   }
   const partial = texts[0] ?? '';
@@ -111,7 +112,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
   const previous = others[first - 1]?.index ?? 0;
   if (partial === '') return reached;
   for (let i = reached - 1; i >= previous; i--) {
-    const found = matchLine(partial, fresh[i]!, 'suffix', context);
+    const found = matchLine(partial, itemAt(fresh, i), 'suffix', context);
     if (found !== null) return takeLikeness(likeness, found) && i;
   }
   if (!drops || !isInTraceback(fresh, previous - 1, reached)) return null;
@@ -150,7 +151,7 @@ function matchAll(
 ): boolean {
   if (a.length !== b.length) return false;
   return a.every((line, i) => {
-    const other = b[i]!;
+    const other = itemAt(b, i);
     if (line.text === other.text) return true;
     const found = matchLine(line.text, other, 'whole', context, line);
     return found !== null && takeLikeness(likeness, found);

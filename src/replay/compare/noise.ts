@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import {
   type ClockUse,
   durationAt,
@@ -239,6 +240,6 @@ function movedNumbers(line: string, again: string | undefined): Set<number> {
   if (again === undefined || again === line) return moved;
   const [mine, others] = [[...line.matchAll(NUMBER)], [...again.matchAll(NUMBER)]];
   if (mine.length !== others.length || line.replace(NUMBER, '0') !== again.replace(NUMBER, '0')) return moved;
-  for (const [i, { 0: text, index }] of mine.entries()) if (text !== others[i]![0]) moved.add(index);
+  for (const [i, { 0: text, index }] of mine.entries()) if (text !== itemAt(others, i)[0]) moved.add(index);
   return moved;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Folder, isOwnFile, ownerOf } from '../../core/files/folder.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { lastItem } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { type Line, LinesFile } from './lines.ts';
 import { type JournalFolder, type JournalPlace, journalPlace, type PlaceOptions, pathOf } from './place.ts';
@@ -172,8 +173,8 @@ export class Journal {
   /** Every record with entries of a kind, including reported ones, with the locator from its last entry: a hint. */
   records<T extends EntryHead>(kind: EntryKind<T>): { record: string; locator: string }[] {
     const { own, reported } = this.#kind(kind);
-    const places = new Map([...reported].map(([record, entries]) => [record, entries.at(-1)!.entry.locator]));
-    for (const [record, entries] of own) places.set(record, entries.at(-1)!.locator);
+    const places = new Map([...reported].map(([record, entries]) => [record, lastItem(entries).entry.locator]));
+    for (const [record, entries] of own) places.set(record, lastItem(entries).locator);
     return [...places].map(([record, locator]) => ({ record, locator }));
   }
 

@@ -1,6 +1,8 @@
 // Turns a request's bytes into an answer's bytes, as FastAPI does (sandboxfusion.md, section 1). Independent of sockets.
+
 import { JsonError, parsePythonJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { RequestError } from '../request-error.ts';
 import type { RawAnswer, RawRequest } from './request-thread-protocol.ts';
 import type { Answer, Route } from './route.ts';
@@ -106,7 +108,9 @@ type Parsed = { value: unknown } | { error: Record<string, unknown> };
 /** FastAPI reads JSON if the content type says so or is missing; any other body is a string to it. */
 function parseBody(contentType: string | undefined, bytes: Uint8Array): Parsed {
   if (bytes.length === 0) return { value: undefined };
-  const type = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
+  const type = itemAt((contentType ?? 'application/json').split(';'), 0)
+    .trim()
+    .toLowerCase();
   if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: Buffer.from(bytes).toString('utf8') };
   const text = decodedBody(bytes);
   if (text === null) throw new RequestError(400, UNREADABLE);

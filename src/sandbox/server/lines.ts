@@ -1,3 +1,5 @@
+import { itemAt } from '../../core/lists/at.ts';
+
 // Lines of a channel that a hostile program may reach. Node's readline keeps an endless line whole, and crashed the server
 // at one of 512 MB; here a line has a maximum length.
 
@@ -23,7 +25,7 @@ export class LineSplitter {
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       this.#add(chunk.subarray(from, end));
       from = end + 1;
-      const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts, this.#length);
+      const line = this.#parts.length === 1 ? itemAt(this.#parts, 0) : Buffer.concat(this.#parts, this.#length);
       const whole = !this.#dropping;
       this.#parts = [];
       this.#length = 0;

@@ -1,9 +1,11 @@
 // The main thread's view of the request threads. One that runs out of memory ends alone: its requests are answered 504, and
 // a new one replaces it.
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { itemAt } from '../../core/lists/at.ts';
 import { RequestError } from '../request-error.ts';
 import type { Backend, Outcome } from './backends/backend.ts';
 import { SandboxFault } from './backends/backend.ts';
@@ -56,12 +58,12 @@ export class RequestThreads {
   /** Rejects when the client hangs up or the request thread ends. */
   answer(request: Omit<RawRequest, 'id'>, signal: AbortSignal): Promise<RawAnswer> {
     const isSession = /^\/(?:start_instance|process_action|postprocess|compute_reward)\b/.test(request.url);
-    const thread = isSession || request.body.length < LONG_BODY ? this.#threads[0]! : this.#threads[1]!;
+    const thread = isSession || request.body.length < LONG_BODY ? itemAt(this.#threads, 0) : itemAt(this.#threads, 1);
     return thread.answer(request, signal);
   }
 
   print(value: unknown, signal: AbortSignal): Promise<RawAnswer> {
-    return this.#threads[1]!.print(value, signal);
+    return itemAt(this.#threads, 1).print(value, signal);
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,7 @@ import { Dump } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { scoreText } from '../../core/text/quantities.ts';
@@ -118,7 +119,7 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags)
   const answers = members.map(({ record, score }) => ({ text: finalAnswer(row.file.read(record).rollout), score }));
   const branches = answerTree(answers);
   if (flags.html !== undefined) {
-    await treePageFile(flags.html, branches, members.length, (member) => row.file.read(members[member]!.record));
+    await treePageFile(flags.html, branches, members.length, (member) => row.file.read(itemAt(members, member).record));
     return DONE;
   }
   const report = treeReport(row.locator, branches, (member) => ({
@@ -143,7 +144,10 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
   const filter = filterOf(flags.filter);
   const dumps = [Dump.open([a], options), Dump.open([b], options)];
   try {
-    const [first, second] = [await readFactRows(dumps[0]!, filter), await readFactRows(dumps[1]!, filter)];
+    const [first, second] = [
+      await readFactRows(itemAt(dumps, 0), filter),
+      await readFactRows(itemAt(dumps, 1), filter),
+    ];
     const all = await compareRuns(first, second);
     const asked = flags.set === undefined ? null : await promptsOfSet(flags.set, flags);
     const pairs = asked === null ? all : all.filter(({ key }) => asked.has(key));

@@ -6,6 +6,7 @@ import { UsageError } from '../../core/dump/paths.ts';
 import { exchange } from '../../core/http/client.ts';
 import { modelUrlProblem } from '../../core/http/model-url.ts';
 import { printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { formatCount, plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -61,7 +62,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
   if (urlProblem !== null) throw new UsageError(urlProblem);
   const filter = filterOf(flags.filter);
   const options = await dumpOptions(flags);
-  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -137,7 +138,7 @@ async function firstModel(url: string): Promise<string> {
       headers,
       timeoutMs: 10_000,
     });
-    return Listed.parse(JSON.parse(text)).data[0]!.id;
+    return itemAt(Listed.parse(JSON.parse(text)).data, 0).id;
   } catch (error) {
     const reason =
       error instanceof z.ZodError || error instanceof SyntaxError ? 'it lists no models' : errorMessage(error);

@@ -2,6 +2,7 @@ import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
@@ -56,7 +57,7 @@ type FactPrinter = (name: string, value: number | string | null) => string;
 function factTexts(file: DumpFile, print: FactPrinter): (string | FactText)[] {
   const texts: (string | FactText)[] = [];
   for (const [at, fact] of FACTS.entries()) {
-    const column = file.index.columns.rows[at]!;
+    const column = itemAt(file.index.columns.rows, at);
     const textOf = (value: number): string => print(fact.name, Number.isNaN(value) ? null : factValue(fact, value));
     if (column.same === undefined || column.length < file.count) {
       texts.push((record) => textOf(column.at(record)));
@@ -81,8 +82,8 @@ const printed = new Map<number, string>();
 
 function unobservedIn(file: DumpFile, record: number): string {
   const { rows } = file.index.columns;
-  const found = rows[CHECK_COLUMNS.found]!.at(record);
-  const observed = rows[CHECK_COLUMNS.observed]!.at(record);
+  const found = itemAt(rows, CHECK_COLUMNS.found).at(record);
+  const observed = itemAt(rows, CHECK_COLUMNS.observed).at(record);
   let text = printed.get(observed);
   if (text === undefined) {
     text = printJson(CHECKS.filter((check) => !namesCheck(found, observed, check)));

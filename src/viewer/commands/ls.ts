@@ -19,6 +19,7 @@ import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sizeText } from '../../core/text/quantities.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
@@ -123,7 +124,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   await layWhole(dump, filter);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
-  const labels = await rowLabels(paths[0]!, options.journal);
+  const labels = await rowLabels(itemAt(paths, 0), options.journal);
   const columns = listColumns(dump.files.map((file) => shownPath(file.path)));
   const unknown = new Map<DumpFile, UnknownRecords>();
   const data = options.csv || options.json ? new DataLines(options.csv === true, labels) : null;

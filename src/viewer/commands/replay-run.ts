@@ -2,6 +2,7 @@ import type { QueuePlace } from '../../cluster/place.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import {
   backendWish,
@@ -62,7 +63,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   const [, secondPython, ...others] = flags.sandboxPython ?? [];
   if (others.length > 0) throw new UsageError('--sandbox-python: give it twice at most');
   if (flags.queue !== undefined) checkQueued(flags);
-  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   endWork();

@@ -3,6 +3,7 @@ import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { type OverlongBuffer, overlongBuffer } from '../../engine/rewards/index.ts';
@@ -38,7 +39,7 @@ import { pathOfArgument, selectRows } from './select-rows.ts';
 export async function rescore(args: readonly string[], flags: RescoreFlags): Promise<number> {
   const { reward } = flags;
   const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
-  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
   let rewards: OpenRewards | null = null;
   let others: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
@@ -188,7 +189,7 @@ class ScoreSums {
     if (repeats !== null) this.#repeated++;
     if (repeats?.wavers) this.#wavering++;
     if (against === null) return;
-    this.#names = [reward ?? this.#names[0]!, against.reward ?? this.#names[1]!];
+    this.#names = [reward ?? itemAt(this.#names, 0), against.reward ?? itemAt(this.#names, 1)];
     if (against.parts) this.#parts++;
     if (score === null || against.score === null) return;
     this.#both++;

@@ -3,6 +3,7 @@ import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { mappingOf } from '../../core/dump/mapping.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { type TokenText, tokenTable } from '../../core/rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import type { Label } from '../../replay/journal/labels.ts';
@@ -70,7 +71,7 @@ export const showCommand = (): Command =>
 async function show(args: readonly string[], flags: ShowFlags): Promise<number> {
   const filter = filterOf(flags.filter);
   const options = await dumpOptions(flags, flags.tokenizer);
-  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
   const labels = await labelsIn(journal);
   const kept = filter?.asksKept ? (await import('../../replay/results.ts')).keptIn([journal]) : undefined;
   const redact = flags.redact ? await (await import('../../core/text/redact.ts')).redactor() : null;
@@ -123,7 +124,7 @@ async function shownForm(args: readonly string[], flags: ShowFlags): Promise<Wri
     return textForm((row, labels, turn, at) => (at > 0 ? '\n' : '') + markdownText(row, turn, labels));
   }
   // A single rollout has no heading above it.
-  const isOne = args.length === 1 && isLocator(args[0]!);
+  const isOne = args.length === 1 && isLocator(itemAt(args, 0));
   return textForm((row, labels, turn, at) => {
     const heading = isOne
       ? ''

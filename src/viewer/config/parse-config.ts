@@ -1,5 +1,6 @@
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { itemAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Config, Described, OwnFormat, OwnKeys } from './config.ts';
 import { sequenceOf } from './key-names.ts';
@@ -54,7 +55,7 @@ export function parseConfig(text: string, path: string): Config {
   if (top.data.preset != null) {
     const read = PresetNames.safeParse(top.data.preset);
     if (read.success) preset = read.data;
-    else problems.push(`${at(['preset'])}: ${String(top.data.preset)} is not ${read.error.issues[0]!.message}`);
+    else problems.push(`${at(['preset'])}: ${String(top.data.preset)} is not ${itemAt(read.error.issues, 0).message}`);
   }
 
   const own: OwnKeys[] = [];
@@ -66,7 +67,7 @@ export function parseConfig(text: string, path: string): Config {
     const read = Keys.safeParse(written ?? []);
     if (!read.success) {
       problems.push(
-        `${at(place)}: ${id} needs ${read.error.issues[0]!.message}; quote what YAML reads as something else`,
+        `${at(place)}: ${id} needs ${itemAt(read.error.issues, 0).message}; quote what YAML reads as something else`,
       );
       continue;
     }

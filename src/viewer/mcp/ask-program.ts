@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type JsonObject, objectIn } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 
 /** Slower answers are abandoned: the agent can ask for less. */
 const LONGEST_MS = 120_000;
@@ -25,7 +26,7 @@ export async function askProgram(
   take: (row: JsonObject) => boolean | null,
   signal?: AbortSignal,
 ): Promise<ProgramRun> {
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, itemAt(process.argv, 1), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },
   });

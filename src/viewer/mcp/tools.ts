@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseLocator } from '../../core/dump/locator.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { type JsonObject, objectIn } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
 import { type AgentAnswer, agentAnswer, bytesOf, ROOM_BYTES } from './answer.ts';
@@ -192,7 +193,7 @@ export function mcpTools(served: Served): AgentTool[] {
       'What people and agents said of rollouts: labels and notes per rater, and how far raters agree.',
       { cursor },
       async ({ cursor: from }, signal) =>
-        answerPage(['labels', '--json', ...reading, '--', paths[0]!], from ?? 0, rowAnswer, signal),
+        answerPage(['labels', '--json', ...reading, '--', itemAt(paths, 0)], from ?? 0, rowAnswer, signal),
     ),
     tool(
       'label',

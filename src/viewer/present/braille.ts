@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import type { Piece } from './line.ts';
 
 /** A point of a chart; y is finite. */
@@ -29,7 +30,7 @@ export function brailleChart(points: readonly ChartPoint[], width: number, heigh
   const rowOf = (y: number): number =>
     high === low ? rows >> 1 : Math.round((1 - (y - low) / (high - low)) * (rows - 1));
   const dot = (column: number, row: number): void => {
-    cells[row >> 2]![column >> 1]! |= DOTS[column & 1]![row & 3]!;
+    itemAt(cells, row >> 2)[column >> 1]! |= itemAt(itemAt(DOTS, column & 1), row & 3);
   };
   const usual = usualGap(points);
   for (const [i, { x, y }] of points.entries()) {
@@ -51,7 +52,7 @@ export function brailleChart(points: readonly ChartPoint[], width: number, heigh
 function usualGap(points: readonly ChartPoint[]): number {
   const gaps = points
     .slice(1)
-    .map(({ x }, i) => x - points[i]!.x)
+    .map(({ x }, i) => x - itemAt(points, i).x)
     .sort((a, b) => a - b);
   return gaps[gaps.length >> 1] ?? 1;
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { fitLeft, fitRight } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { type Piece, piecesWidth, renderPieces } from './line.ts';
@@ -30,8 +31,8 @@ const widthOf = (placed: readonly PlacedTableColumn[]): number =>
 /** The columns that fit, including the cursor's. */
 export function placeColumns(columns: readonly TableColumn[], cursor: number, width: number): PlacedTableColumn[] {
   const all = columns.map((column, index) => ({ index, width: Math.min(column.width, width - GAP) }));
-  const fixed = all.filter(({ index }) => columns[index]!.isFixed === true);
-  const others = all.filter(({ index }) => columns[index]!.isFixed !== true);
+  const fixed = all.filter(({ index }) => itemAt(columns, index).isFixed === true);
+  const others = all.filter(({ index }) => itemAt(columns, index).isFixed !== true);
   const at = others.findIndex(({ index }) => index === cursor);
   let from = 0;
   while (from < at && widthOf(fixed) + widthOf(others.slice(from, at + 1)) > width) from++;
@@ -41,7 +42,7 @@ export function placeColumns(columns: readonly TableColumn[], cursor: number, wi
     shown.push(column);
   }
   const left = width - widthOf(shown);
-  const growing = shown.find(({ index }) => columns[index]!.grows === true);
+  const growing = shown.find(({ index }) => itemAt(columns, index).grows === true);
   return left <= 0 ? shown : shown.map((one) => (one === growing ? { ...one, width: one.width + left } : one));
 }
 
@@ -57,7 +58,7 @@ export function renderTableHead(
   }: { cursor: number; sort: { column: number; descending: boolean } | null; theme: Theme; width: number },
 ): string {
   const pieces = placed.flatMap(({ index, width: room }): Piece[] => {
-    const { title, isText } = columns[index]!;
+    const { title, isText } = itemAt(columns, index);
     const arrow = sort?.column === index ? (sort.descending ? '▼' : '▲') : '';
     const text = (isText === true ? fitLeft : fitRight)(title + arrow, room);
     return [

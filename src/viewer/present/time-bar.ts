@@ -1,3 +1,4 @@
+import { itemAt } from '../../core/lists/at.ts';
 import { type Stretch, TIME_KINDS, type TimeKind, type Times, timeByKind } from '../../core/rollout/times.ts';
 import { secondsText } from '../../core/text/quantities.ts';
 import type { Piece } from './line.ts';
@@ -20,7 +21,7 @@ export function timeBar(stretches: readonly Stretch[], wall: number, width: numb
     const [from, to] = [(start / wall) * width, (end / wall) * width];
     for (let cell = Math.max(0, Math.floor(from)); cell < Math.min(width, Math.ceil(to)); cell++) {
       const part = Math.min(to, cell + 1) - Math.max(from, cell);
-      const own = shares[cell]!;
+      const own = itemAt(shares, cell);
       own.set(kind ?? 'blank', (own.get(kind ?? 'blank') ?? 0) + part);
     }
   }

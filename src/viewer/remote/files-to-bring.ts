@@ -1,10 +1,11 @@
 import { stepOfName } from '../../core/dump/paths.ts';
 import { rolloutEntries } from '../../core/dump/run-folders.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import type { RemoteFile } from './machine.ts';
 
 /** The files that walking the folder would open, and those they need beside them; the newest step first. */
 export function filesToBring(root: string, files: readonly RemoteFile[]): RemoteFile[] {
-  const isAlone = files.length === 1 && files[0]!.path === root;
+  const isAlone = files.length === 1 && itemAt(files, 0).path === root;
   const wanted = isAlone ? files.slice() : files.filter(isWanted(root, files));
   const steps = new Map(wanted.map((file) => [file, stepOfName(file.path) ?? -1]));
   return wanted.sort((a, b) => steps.get(b)! - steps.get(a)! || b.modified - a.modified);

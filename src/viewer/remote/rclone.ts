@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { itemAt } from '../../core/lists/at.ts';
 import type { Address } from './address.ts';
 import { outputOf, whole } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
@@ -41,7 +42,8 @@ export class RcloneSource implements Machine {
     const root = path.replace(/\/+$/, '');
     const name = root.split('/').at(-1);
     // A file is listed by its name alone, like a file of that name in a folder.
-    const isFile = listed.length === 1 && listed[0]!.Path === name && !(await this.#hasInside(root, name, signal));
+    const isFile =
+      listed.length === 1 && itemAt(listed, 0).Path === name && !(await this.#hasInside(root, name, signal));
     const folder = isFile ? root.slice(0, root.lastIndexOf('/')) : root;
     return {
       root: root === '' ? '/' : root,

@@ -4,6 +4,7 @@ import { formatOf, sessionOf, wrapList } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { uint8At } from '../../lists/at.ts';
 import { countRollouts } from '../parse-line.ts';
 import { jsonLine } from './inspect-log.ts';
 import { LARGEST_RECORD } from './limits.ts';
@@ -34,7 +35,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, QUOTE, BACKSLASH, COMMA] = [
 
 function firstByte(bytes: Uint8Array, from: number): number {
   let at = from;
-  while (at < bytes.length && bytes[at]! <= 32) at++;
+  while (at < bytes.length && uint8At(bytes, at) <= 32) at++;
   return at;
 }
 

@@ -1,3 +1,5 @@
+import { uint8At } from '../../lists/at.ts';
+
 /** A sample larger than this is read up to its events: its messages and scores come before them. */
 export const LARGE_SAMPLE = 128 << 20;
 
@@ -119,6 +121,6 @@ export class LargeSamples {
 /** The bytes before a key as a complete object. */
 function objectUpTo(bytes: Buffer, end: number): Buffer {
   let last = end - 1;
-  while (last >= 0 && bytes[last]! <= 32) last--;
+  while (last >= 0 && uint8At(bytes, last) <= 32) last--;
   return Buffer.concat([bytes.subarray(0, bytes[last] === COMMA ? last : last + 1), Buffer.from('}')]);
 }

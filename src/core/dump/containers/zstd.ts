@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { itemAt, numberAt, uint8At } from '../../lists/at.ts';
 import { BombGuard } from './limits.ts';
 
 const SKIPPABLE = 0x184d2a50;
@@ -73,7 +74,7 @@ export async function unzstdBytes(packed: Uint8Array, guard: BombGuard): Promise
     }
     at += length;
   }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  return pieces.length === 1 ? itemAt(pieces, 0) : Buffer.concat(pieces);
 }
 
 /** Decodes one frame into at most so many bytes. The decoder returns nothing for damaged data. */
@@ -114,10 +115,10 @@ function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, si
     return { length, isData: false, most: 0 };
   }
   if (magic !== FRAME) throw new Error(`no zstd frame at byte ${at}: the file is damaged`);
-  const descriptor = head[4]!;
+  const descriptor = uint8At(head, 4);
   const isSingle = (descriptor & 0x20) !== 0;
-  const dictionary = [0, 1, 2, 4][descriptor & 3]!;
-  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!;
+  const dictionary = numberAt([0, 1, 2, 4], descriptor & 3);
+  const sizeBytes = numberAt([isSingle ? 1 : 0, 2, 4, 8], descriptor >> 6);
   let next = 5 + (isSingle ? 0 : 1) + dictionary;
   const content = contentSize(head, next, sizeBytes);
   next += sizeBytes;
@@ -138,7 +139,7 @@ function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, si
 }
 
 function contentSize(head: Buffer, at: number, bytes: number): number {
-  if (bytes === 1) return head[at]!;
+  if (bytes === 1) return uint8At(head, at);
   if (bytes === 2) return head.readUInt16LE(at) + 256;
   if (bytes === 4) return head.readUInt32LE(at);
   return bytes === 8 ? Number(head.readBigUInt64LE(at)) : 0;

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { itemAt } from '../../lists/at.ts';
 import { linesIn } from '../containers/text-lines.ts';
 import { isFileInside } from '../stranger-file.ts';
 
@@ -68,7 +69,7 @@ export function foldOnto(trace: JsonObject, updates: readonly JsonObject[]): Jso
 function layList(nodes: JsonObject[], path: readonly number[], key: string, values: readonly JsonValue[]): void {
   let at = 0;
   for (const index of path) {
-    const node = nodes[index]!;
+    const node = itemAt(nodes, index);
     const width = Array.isArray(node.token_ids) ? node.token_ids.length : 0;
     const part = values.slice(at, at + width);
     at += width;

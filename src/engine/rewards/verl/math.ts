@@ -1,3 +1,5 @@
+import { itemAt } from '../../../core/lists/at.ts';
+
 /** The score of the MATH data set, as in verl (`verl/utils/reward_score/math_reward.py`): the last boxed answer, compared after normalising both. */
 export function mathScore(solution: string, groundTruth: unknown): { score: number; answer: string | null } {
   const boxed = lastBoxed(solution);
@@ -58,7 +60,7 @@ export function hendrycks(answer: string): string | null {
   if (text.startsWith('.')) text = `0${text}`;
   // "x = 5" and "k=5" mean the right side.
   const sides = text.split('=');
-  if (sides.length === 2 && [...sides[0]!].length <= 2) text = sides[1]!;
+  if (sides.length === 2 && [...itemAt(sides, 0)].length <= 2) text = itemAt(sides, 1);
   const roots = text.split('\\sqrt');
   if (roots.slice(1).includes('')) return null;
   text = roots

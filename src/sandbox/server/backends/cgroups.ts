@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { itemAt } from '../../../core/lists/at.ts';
 import { errorCode, errorMessage } from '../../../core/text/thrown.ts';
 
 const PREFIX = 'rollout-viewer-';
@@ -161,7 +162,7 @@ export class Cgroup {
   }
 
   get bytes(): number {
-    return Number(readFileSync(join(this.#folders[0]!, this.#version.usage), 'latin1'));
+    return Number(readFileSync(join(itemAt(this.#folders, 0), this.#version.usage), 'latin1'));
   }
 
   get countsSockets(): boolean {
@@ -170,7 +171,7 @@ export class Cgroup {
 
   get killedForMemory(): boolean {
     try {
-      const events = readFileSync(join(this.#folders[0]!, this.#version.events), 'latin1');
+      const events = readFileSync(join(itemAt(this.#folders, 0), this.#version.events), 'latin1');
       return Number(/^oom_kill (\d+)/m.exec(events)?.[1] ?? 0) > 0;
     } catch {
       return false;

@@ -7,6 +7,7 @@ import { openSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { lastItem } from '../../../core/lists/at.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
@@ -342,7 +343,7 @@ async function perform(
 /** Each with its newline. */
 function bufferLines(text: Buffer): Buffer[] {
   const lines: Buffer[] = [];
-  for (let from = 0; from < text.length; from += lines.at(-1)!.length) {
+  for (let from = 0; from < text.length; from += lastItem(lines).length) {
     const end = text.indexOf(10, from);
     lines.push(text.subarray(from, end === -1 ? text.length : end + 1));
   }

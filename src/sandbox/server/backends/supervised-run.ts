@@ -1,7 +1,9 @@
 // One run that bubblewrap has started: turns its supervisor's reports into results, and enforces its time and memory limits.
+
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { CommandRunResult } from '../../protocol.ts';
 import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
@@ -39,7 +41,7 @@ export async function supervise(
   const results: Record<Step, CommandRunResult | null> = { compile: null, run: null };
   const parts = new Map<string, Buffer[]>();
   // Node's types know five; all the requested ones exist.
-  const stdio = child.stdio as unknown as (Readable | null)[];
+  const stdio = child.stdio as unknown as Readable[];
   const reports = stdio[3] as Duplex;
   let supervisor: number | null = null;
   let step: RunningJob | null = null;
@@ -72,11 +74,14 @@ export async function supervise(
   const collected = pipes.map((pipe, index) => {
     pipe.release();
     const isRunStdout = index === pipes.length - 2;
-    return outputs[index]!.collect(pipe.readable, watch && isRunStdout ? (chunk) => watch(chunk, expire) : undefined);
+    return itemAt(outputs, index).collect(
+      pipe.readable,
+      watch && isRunStdout ? (chunk) => watch(chunk, expire) : undefined,
+    );
   });
   const diagnosed = diagnosis.collect(child.stderr!);
 
-  stdio[INFO_FD]!.on('data', (chunk: Buffer) => {
+  itemAt(stdio, INFO_FD).on('data', (chunk: Buffer) => {
     const pid = /"child-pid": (\d+)/.exec(chunk.toString())?.[1];
     if (pid === undefined) return;
     supervisor = Number(pid);
@@ -145,11 +150,11 @@ export async function supervise(
 
   const streams = outputs.map((output) => output.text());
   if (results.compile && pipes.length === 4) {
-    results.compile.stdout = streams[0]!;
+    results.compile.stdout = itemAt(streams, 0);
     results.compile.stderr = streams[1] + (results.compile.stderr ?? '');
   }
   if (results.run) {
-    results.run.stdout = streams[pipes.length - 2]!;
+    results.run.stdout = itemAt(streams, pipes.length - 2);
     results.run.stderr = streams[pipes.length - 1] + (results.run.stderr ?? '');
   }
   const files = new Map([...parts].map(([name, content]) => [name, Buffer.concat(content)]));

@@ -1,5 +1,6 @@
 // No sandbox at all: programs run as the user who started the server, with the user's files and network. Only ever
 // used when requested by name; it exists for a throw-away container that is itself the sandbox.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   closeSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { CommandRunResult, Language } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
@@ -140,7 +142,10 @@ class Unconfined implements Backend {
     const watch = job.watch;
     const collected = pipes.map((pipe, index) => {
       pipe.release();
-      return outputs[index]!.collect(pipe.readable, watch && index === 0 ? (chunk) => watch(chunk, expire) : undefined);
+      return itemAt(outputs, index).collect(
+        pipe.readable,
+        watch && index === 0 ? (chunk) => watch(chunk, expire) : undefined,
+      );
     });
     child.stdin!.on('error', () => {});
     child.stdin!.end(job.stdin ?? '');
@@ -164,8 +169,8 @@ class Unconfined implements Backend {
       status: late ? 'TimeLimitExceeded' : 'Finished',
       execution_time: seconds,
       return_code: late ? null : (code ?? -signalNumber(name)),
-      stdout: outputs[0]!.text(),
-      stderr: outputs[1]!.text(),
+      stdout: itemAt(outputs, 0).text(),
+      stderr: itemAt(outputs, 1).text(),
     };
   }
 

@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
+import { itemAt } from '../../../core/lists/at.ts';
 import { errorCode } from '../../../core/text/thrown.ts';
 import type { Usage } from './backend.ts';
 
@@ -377,7 +378,7 @@ export async function locksOf({ folder }: Pick<Process, 'folder'>): Promise<numb
 export function socketsOf(pid: number): { all: number; tcp: number } {
   const texts = [readProc(`/proc/${pid}/net/sockstat`), readProc(`/proc/${pid}/net/sockstat6`)];
   const tcp = texts.reduce((sum, text) => sum + Number(/^TCP6?: inuse (\d+)/m.exec(text)?.[1] ?? 0), 0);
-  return { all: Number(/^sockets: used (\d+)/.exec(texts[0]!)?.[1] ?? 0), tcp };
+  return { all: Number(/^sockets: used (\d+)/.exec(itemAt(texts, 0))?.[1] ?? 0), tcp };
 }
 
 export function childrenOf(pid: number): number[] {

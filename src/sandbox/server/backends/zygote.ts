@@ -1,8 +1,10 @@
 // Python runs forked from a warmed interpreter. Slots are forked ahead, so a run finds its namespaces, its root and
 // its locks in place; its input goes directly to its own process, and its output comes directly from there.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
+import { itemAt } from '../../../core/lists/at.ts';
 import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
@@ -78,10 +80,12 @@ export class Zygote {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       },
     );
-    const stdio = this.#child.stdio as unknown as (Duplex | null)[];
-    this.#control = stdio[CONTROL_FD]!;
-    stdio[SOURCE_FD]!.on('error', () => {}).end(ZYGOTE);
-    stdio[INFO_FD]!.on('data', (chunk: Buffer) => {
+    const stdio = this.#child.stdio as unknown as Duplex[];
+    this.#control = itemAt(stdio, CONTROL_FD);
+    itemAt(stdio, SOURCE_FD)
+      .on('error', () => {})
+      .end(ZYGOTE);
+    itemAt(stdio, INFO_FD).on('data', (chunk: Buffer) => {
       const pid = /"child-pid": (\d+)/.exec(chunk.toString())?.[1];
       if (pid !== undefined) this.#pid = Number(pid);
     });

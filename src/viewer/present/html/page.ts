@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { itemAt } from '../../../core/lists/at.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
@@ -45,7 +46,7 @@ export function pageEnd(head: readonly ContentsColumn[], rows: readonly Contents
     rows.length < 2
       ? ''
       : `<nav aria-label="contents"><table><thead><tr><th></th>${head.map(({ title, isNumber }) => `<th scope="col"${kind(isNumber)}>${escaped(title)}</th>`).join('')}</tr></thead><tbody>
-${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name)}</a></td>${cells.map((cell, i) => `<td${kind(head[i]!.isNumber)}>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
+${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name)}</a></td>${cells.map((cell, i) => `<td${kind(itemAt(head, i).isNumber)}>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
 </tbody></table></nav>`;
   return `</main>${index}
 <footer>${KEYS.map(([key, what]) => `<kbd>${key}</kbd> ${what}`).join(' · ')}. The bar at a turn's left: <span>solid and blue is trained on, dashed is not known, grey is masked.</span></footer>

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { ToolCall } from '../../../core/rollout/rollout.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
@@ -100,7 +101,7 @@ function* makingPieces(call: ToolCall): Generator<void, CallPiece[]> {
   if (keys.length > MOST) {
     const rest: string[] = [];
     for (let i = MOST; i < keys.length; i++) {
-      rest.push(`  ${JSON.stringify(keys[i])}: ${yield* formattingJson(given[keys[i]!]!, 2, 1)}`);
+      rest.push(`  ${JSON.stringify(keys[i])}: ${yield* formattingJson(given[itemAt(keys, i)]!, 2, 1)}`);
       if (i % SHARE === 0) yield;
     }
     pieces.push({ text: `${plural(rest.length, 'more argument')}:`, style: 'quiet', indent: 2 });

@@ -1,3 +1,4 @@
+import { lastItem } from '../../../core/lists/at.ts';
 import { type Lines, lineAt } from '../../../core/text/wrap.ts';
 import type { Block } from './block.ts';
 
@@ -16,7 +17,7 @@ export function keptLines({ notes = [] }: Block, lines: Lines): [from: number, t
   });
   const kept: [number, number][] = [[0, CLIP_HEAD]];
   for (const [from, to] of [...spoken, [count - CLIP_TAIL, count] as const]) {
-    const last = kept.at(-1)!;
+    const last = lastItem(kept);
     // A gap of one line is as tall as the row that would replace it.
     if (from <= last[1] + 1) last[1] = Math.max(last[1], Math.min(to, count));
     else kept.push([from, Math.min(to, count)]);

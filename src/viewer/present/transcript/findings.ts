@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { checkWord } from '../../../core/rollout/checks.ts';
 import type { Finding } from '../../../core/rollout/finding.ts';
 import type { Turn } from '../../../core/rollout/rollout.ts';
@@ -84,7 +85,7 @@ export class Unplaced {
   /** The first matching finding, which is then placed. */
   take(meant: (finding: Finding) => boolean): Finding | null {
     const at = this.#findings.findIndex(meant);
-    return at === -1 ? null : this.#findings.splice(at, 1)[0]!;
+    return at === -1 ? null : itemAt(this.#findings.splice(at, 1), 0);
   }
 
   /** A block of text with its findings, the words themselves in the finding's style. */

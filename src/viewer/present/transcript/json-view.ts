@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue, listIn } from '../../../core/json/value.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatJson } from '../json.ts';
@@ -41,7 +42,7 @@ export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
     if (typeof value !== 'object' || value === null) {
       if (typeof value === 'string' && (value.length > LONG || value.includes('\n'))) {
         const closed = folds.get(id) ?? true;
-        const head = sanitiseLine(value.slice(0, 60).split('\n')[0]!);
+        const head = sanitiseLine(itemAt(value.slice(0, 60).split('\n'), 0));
         const text = `${label}${closed ? '▸' : '▾'} ${head}… ${plural(value.length, 'character')}`;
         yield { ...base, text, style: 'quiet', ranges, fold: closed ? 'closed' : 'open' };
         if (closed) continue;
@@ -74,7 +75,7 @@ export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
     };
     if (closed) continue;
     for (let i = entries.length - 1; i >= 0; i--) {
-      const [name, item] = entries[i]!;
+      const [name, item] = itemAt(entries, i);
       stack.push({ id: nodeId(id, name), key: name, value: item, depth: depth + 1 });
     }
   }

@@ -1,3 +1,4 @@
+import { itemAt, numberAt, uint8At, uint32At } from '../../../core/lists/at.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { type Lines, lineAt, visibleRange, wrap, wrapping } from '../../../core/text/wrap.ts';
@@ -303,10 +304,16 @@ export class Layout {
   }
 
   #placedAt(row: number): FoundBlock {
-    const at = lastNotAfter(this.#starts.length, (i) => this.#starts[i]! <= row);
-    const start = this.#starts[at]!;
-    const { placed } = this.#laid[at]!;
-    return { start, placed: placed[lastNotAfter(placed.length, (i) => start + placed[i]!.row <= row)]! };
+    const at = lastNotAfter(this.#starts.length, (i) => numberAt(this.#starts, i) <= row);
+    const start = numberAt(this.#starts, at);
+    const { placed } = itemAt(this.#laid, at);
+    return {
+      start,
+      placed: itemAt(
+        placed,
+        lastNotAfter(placed.length, (i) => start + itemAt(placed, i).row <= row),
+      ),
+    };
   }
 
   at(row: number): Row {
@@ -322,14 +329,14 @@ export class Layout {
     if (clipped > 0) return { text: `⋯ ${plural(clipped, 'more line')}`, start: -1, hang: 0 };
     const { lines } = this.#placedAt(row).placed;
     const [start, end] = visibleRange(block.text, lines, line);
-    return { text: block.text.slice(start, end), start, hang: lines.indents[line]! };
+    return { text: block.text.slice(start, end), start, hang: uint8At(lines.indents, line) };
   }
 
   anchor(row: number): Anchor {
     if (this.rows === 0) return { block: '', offset: 0 };
     const clamped = Math.max(0, Math.min(row, this.rows - 1));
     const { block, line } = this.at(clamped);
-    return { block: block.id, offset: this.#placedAt(clamped).placed.lines.starts[line]! };
+    return { block: block.id, offset: uint32At(this.#placedAt(clamped).placed.lines.starts, line) };
   }
 
   /** The row that shows an anchor; if its block is folded away, the nearest enclosing part. */
@@ -400,7 +407,7 @@ export class Layout {
   /** The turn that a row belongs to; rows after the last turn belong to it; null if there are no turns. */
   turnAt(row: number): number | null {
     const turns = this.#turnRows;
-    return turns[lastNotAfter(turns.length, (i) => turns[i]!.row <= row)]?.turn ?? null;
+    return turns[lastNotAfter(turns.length, (i) => itemAt(turns, i).row <= row)]?.turn ?? null;
   }
 
   /** The first row of a turn with a finding's sign in that style; null if absent. */

@@ -1,5 +1,6 @@
 import { ThreadClient } from '../../../core/async/thread-client.ts';
 import type { LongRecordPlace } from '../../../core/dump/long-record.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { Block } from './block.ts';
 import { type Folds, rawBlocks } from './blocks.ts';
 import type { TextView } from './text-view.ts';
@@ -31,7 +32,7 @@ export class ArrivingBlocks implements Iterable<Block | null> {
 
   *[Symbol.iterator](): Generator<Block | null> {
     for (let at = 0; ; ) {
-      if (at < this.#blocks.length) yield this.#blocks[at++]!;
+      if (at < this.#blocks.length) yield itemAt(this.#blocks, at++);
       else if (this.#isWhole) return;
       else yield null;
     }

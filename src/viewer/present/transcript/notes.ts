@@ -1,3 +1,4 @@
+import { uint8At } from '../../../core/lists/at.ts';
 import { truncate } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { expandTabs, type Lines, lineAt, visibleRange } from '../../../core/text/wrap.ts';
@@ -26,7 +27,7 @@ export function layNotes(block: Block, lines: Lines, room: number): LaidNotes {
     const [start, end] = visibleRange(block.text, lines, line);
     // An unwrapped line may be a whole file.
     const isFull = end - start > room;
-    const used = isFull ? room : cellWidth(expandTabs(block.text.slice(start, end))) + lines.indents[line]!;
+    const used = isFull ? room : cellWidth(expandTabs(block.text.slice(start, end))) + uint8At(lines.indents, line);
     const needs = note.place === 'edge' ? cellWidth(note.text) : Math.min(NOTE_ROOM, cellWidth(note.text));
     if (!beside.has(line) && used + NOTE_GAP + needs <= room) beside.set(line, note);
     else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i, room) });

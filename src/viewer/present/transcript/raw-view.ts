@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../../../core/lists/at.ts';
 import type { Finding } from '../../../core/rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../../../core/rollout/rollout.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
@@ -73,14 +74,14 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
     let part = 0;
     const close = (): void => {
       if (own.length === 0) return;
-      const { turn } = own[0]!;
+      const { turn } = itemAt(own, 0);
       plan.push({ id: `raw.${field}.${part++}`, turn, header: !begun.has(turn), field, spans: own });
       begun.add(turn);
       own = [];
     };
     for (const span of ofField.get(field) ?? []) {
       const last = own.at(-1);
-      if (last !== undefined && span.turn !== own[0]!.turn && text[last.end - 1] === '\n') close();
+      if (last !== undefined && span.turn !== itemAt(own, 0).turn && text[last.end - 1] === '\n') close();
       own.push(span);
     }
     close();
@@ -123,7 +124,7 @@ function withFindings(blocks: Block[], turn: Turn | undefined, findings: readonl
     const nth = counted.get(finding.check) ?? 0;
     counted.set(finding.check, nth + 1);
     const words = sanitise(spokenOf(finding, turn, nth));
-    const block = blocks.find(({ text }) => words !== '' && text.includes(words)) ?? blocks.at(-1)!;
+    const block = blocks.find(({ text }) => words !== '' && text.includes(words)) ?? lastItem(blocks);
     const at = words === '' ? -1 : block.text.indexOf(words);
     notes.set(block, [...(notes.get(block) ?? []), findingNote(finding, at === -1 ? block.text.length : at)]);
   }

@@ -1,3 +1,4 @@
+import { itemAt, numberAt } from '../../../core/lists/at.ts';
 import { orTrained, type Trained } from '../../../core/rollout/loss-mask.ts';
 import { fitLeft, truncate } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
@@ -32,11 +33,11 @@ function within(ranges: readonly Range[], start: number, end: number): readonly 
   let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ranges[middle]!.end <= start) low = middle + 1;
+    if (itemAt(ranges, middle).end <= start) low = middle + 1;
     else high = middle;
   }
   let last = low;
-  while (last < ranges.length && ranges[last]!.start < end) last++;
+  while (last < ranges.length && itemAt(ranges, last).start < end) last++;
   return ranges.slice(low, last);
 }
 
@@ -67,7 +68,7 @@ function paint(
   let out = '';
   let column = 0;
   for (let i = 0; i + 1 < edges.length; i++) {
-    const [from, to] = [edges[i]!, edges[i + 1]!];
+    const [from, to] = [numberAt(edges, i), numberAt(edges, i + 1)];
     const holds = (range: Range): boolean => range.start <= from && range.end >= to;
     const style = hits.find(holds)?.style ?? ranges.find(holds)?.style ?? base;
     const piece = expandTabs(text.slice(from - start, to - start), column);

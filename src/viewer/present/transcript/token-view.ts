@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../../../core/lists/at.ts';
 import type { TurnEnds } from '../../../core/rollout/compared.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import {
@@ -132,7 +133,7 @@ function runText(table: TokenTable, run: TokenRun): string {
   const { rows, columns } = table;
   const part = rows.slice(run.first, run.last + 1);
   const word = run.isPrompt ? 'prompt' : run.trained === null ? 'unknown' : run.trained ? 'trained' : 'masked';
-  const [head, tail] = [part[0]!, part.at(-1)!];
+  const [head, tail] = [itemAt(part, 0), lastItem(part)];
   const ends = part.length === 1 ? tokenWords(head.text) : `${tokenWords(head.text)} … ${tokenWords(tail.text)}`;
   const at = columns.indexOf('logprob');
   const known = (run.trained === false ? [] : part).flatMap(({ values }) =>

@@ -1,3 +1,4 @@
+import { itemAt, lastItem, numberAt } from '../../../core/lists/at.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { isEndToken, SURPRISING, type TokenText } from '../../../core/rollout/token-table.ts';
 import type { Range } from './block.ts';
@@ -37,18 +38,18 @@ export function heatByTurn(rollout: Rollout, tokenizer: TokenText | null = null)
   for (const [at, bit] of tokens.mask.entries()) {
     if (bit === 0) continue;
     if (at === 0 || tokens.mask[at - 1] === 0) runs.push([]);
-    runs.at(-1)!.push({ id: tokens.responseIds[at] ?? -1, logprob: tokens.logprobs[at] ?? null });
+    lastItem(runs).push({ id: tokens.responseIds[at] ?? -1, logprob: tokens.logprobs[at] ?? null });
   }
   const sampled = turns.filter(
     ({ trained, role }) => trained === true && (role === 'assistant' || role === 'function_call'),
   );
   if (runs.length !== sampled.length) return heats;
   for (const [i, turn] of sampled.entries()) {
-    const known = runs[i]!.flatMap(({ logprob }) => logprob ?? []);
+    const known = itemAt(runs, i).flatMap(({ logprob }) => logprob ?? []);
     if (known.length > 0)
       heats.set(turn.index, {
         ...heatOf(known),
-        places: tokenizer === null ? [] : tokenPlaces(turn.text, runs[i]!, tokenizer),
+        places: tokenizer === null ? [] : tokenPlaces(turn.text, itemAt(runs, i), tokenizer),
       });
   }
   return heats;
@@ -61,7 +62,7 @@ function heatOf(logprobs: readonly number[]): Omit<TurnHeat, 'places'> {
     const from = Math.floor((cell * logprobs.length) / cells);
     const to = Math.floor(((cell + 1) * logprobs.length) / cells);
     let least = 0;
-    for (let at = from; at < to; at++) least = Math.min(least, logprobs[at]!);
+    for (let at = from; at < to; at++) least = Math.min(least, numberAt(logprobs, at));
     strip += chanceBar(least);
   }
   return { strip, surprising: logprobs.filter((value) => value < SURPRISING).length };
@@ -81,7 +82,7 @@ function tokenPlaces(text: string, run: readonly Sampled[], tokenizer: TokenText
       const start = Math.max(0, end);
       end += piece.length;
       const last = Math.min(end, text.length);
-      if ((run[i]!.logprob ?? 0) < SURPRISING && last > start) places.push({ start, end: last });
+      if ((itemAt(run, i).logprob ?? 0) < SURPRISING && last > start) places.push({ start, end: last });
     }
     return places;
   }
@@ -115,4 +116,4 @@ export function heatRanges(
 
 /** The bar of a log probability. */
 export const chanceBar = (logprob: number): string =>
-  BARS[Math.max(0, Math.min(BARS.length - 1, Math.round(-logprob)))]!;
+  itemAt(BARS, Math.max(0, Math.min(BARS.length - 1, Math.round(-logprob))));

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { orTrained, type Trained } from '../../../core/rollout/loss-mask.ts';
 import type { Rollout, Span } from '../../../core/rollout/rollout.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
@@ -22,7 +23,7 @@ export function partlyTrained(rollout: Rollout): ReadonlyMap<number, readonly Ma
   }
   const masks = new Map<number, MaskPiece[]>();
   for (const [turn, spans] of byTurn) {
-    if (spans.every(({ trained }) => trained === spans[0]!.trained)) continue;
+    if (spans.every(({ trained }) => trained === itemAt(spans, 0).trained)) continue;
     const text = rollout.turns[turn]?.text;
     // Offsets can be carried over only if the spans' text equals the turn's.
     if (text !== spans.map(({ field, start, end }) => rollout.texts[field]?.slice(start, end) ?? '').join('')) continue;

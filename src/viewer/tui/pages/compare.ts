@@ -4,6 +4,7 @@ import { treeReport } from '../../../analysis/report/tree.ts';
 import { finished } from '../../../core/async/finished.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
+import { itemAt, lastItem } from '../../../core/lists/at.ts';
 import { compactionOf, keptBy } from '../../../core/rollout/contexts.ts';
 import type { Turn } from '../../../core/rollout/rollout.ts';
 import { take } from '../../../core/text/fit.ts';
@@ -129,7 +130,7 @@ function sideBySide(
       length: rows.length,
       sort: null,
       row: (index) => {
-        const { left, right, turns } = rows[index]!;
+        const { left, right, turns } = itemAt(rows, index);
         return {
           cells: [left, right],
           open: (column) => ({
@@ -193,7 +194,7 @@ function turnLines(turn: ComparedTurn | null, width: number): Piece[][] {
         }
         while (rest !== '') {
           const cut = take(rest, left) || rest;
-          lines.at(-1)!.push([isOwn ? 'match' : 'plain', cut]);
+          lastItem(lines).push([isOwn ? 'match' : 'plain', cut]);
           left -= cellWidth(cut);
           rest = rest.slice(cut.length);
           if (rest === '') break;

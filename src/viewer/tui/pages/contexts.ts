@@ -1,5 +1,6 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import { printJson } from '../../../core/json/print.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import { contextTree, historyAt, keptBy } from '../../../core/rollout/contexts.ts';
 import type { Context, Rollout } from '../../../core/rollout/rollout.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
@@ -34,7 +35,7 @@ export function contextsPage({ place }: Extract<PageSubject, { kind: 'contexts' 
     empty: 'no rollout here',
     sort: null,
     row: (index) => {
-      const node = nodes[index]!;
+      const node = itemAt(nodes, index);
       const { context, turns, chars, trained, depth } = node;
       const own = context.own;
       const first = turns[0] ?? context.after;
@@ -95,7 +96,7 @@ export function historyPage({ place, turn }: Extract<PageSubject, { kind: 'histo
         const schema = printJson(tools[index]);
         return { cells: ['–', 'tool', sizeText(schema.length), 'shown to the model', sanitiseLine(schema)] };
       }
-      const one = turns[index - tools.length]!;
+      const one = itemAt(turns, index - tools.length);
       const context = rollout?.contexts?.[one.context ?? 0];
       return {
         cells: [

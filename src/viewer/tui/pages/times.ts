@@ -1,4 +1,5 @@
 import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../../analysis/step-clock.ts';
+import { itemAt, lastItem, numberAt } from '../../../core/lists/at.ts';
 import type { Facts } from '../../../core/rollout/fact-row.ts';
 import { type Stretch, TIME_KINDS, type TimeSpan } from '../../../core/rollout/times.ts';
 import { plural } from '../../../core/text/numbers.ts';
@@ -64,7 +65,7 @@ export function timesPage(
       times === undefined ? 'its writer recorded no times' : 'only sums were recorded, without a place on the clock',
     sort,
     row: (index) => {
-      const span = rows[index]!;
+      const span = itemAt(rows, index);
       const { kind, start, end, turn } = span;
       const open = openOf(span);
       return {
@@ -145,7 +146,7 @@ export function stepTimesPage(
           : 'no rollouts',
     sort: order,
     row: (index) => {
-      const row = ordered[index]!;
+      const row = itemAt(ordered, index);
       const { record, wall, by } = row;
       const known = (seconds: number | null | undefined) => (seconds == null ? '–' : secondsText(seconds));
       return {
@@ -196,8 +197,8 @@ function clockLines({ seconds, tail, straggler }: StepClock, rows: readonly Cloc
 
 function ownStartsText(rows: readonly ClockRow[]): string {
   const walls = rows.map(({ wall }) => wall).sort((a, b) => a - b);
-  const most = walls.at(-1)!;
-  const most95 = walls[Math.max(0, Math.ceil(walls.length * 0.95) - 1)]!;
+  const most = lastItem(walls);
+  const most95 = numberAt(walls, Math.max(0, Math.ceil(walls.length * 0.95) - 1));
   const started = rows.filter(({ start }) => start !== null).length;
   const starts = started === 0 ? 'no starts are recorded' : `starts are recorded of ${started} of ${rows.length}`;
   return `the slowest took ${secondsText(most)}, 95 % of them ${secondsText(most95)} or less; ${starts}`;

@@ -1,5 +1,6 @@
 import { valueName } from '../../../analysis/query/fields.ts';
 import type { Dump } from '../../../core/dump/dump.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import { isFact } from '../../../core/rollout/facts.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
@@ -39,7 +40,7 @@ export function listShapeOf(dump: Dump): ListShape {
     return /\.\d{4}$/.test(text);
   };
   for (let i = 0; i < files.length; i += Math.ceil(files.length / SAMPLED_FILES)) {
-    const file = files[i]!;
+    const file = itemAt(files, i);
     for (let record = 0; record < file.count; record += Math.ceil(file.count / SAMPLED_SCORES)) {
       const value = file.score(record);
       areLong = measure(scoreText(value)) || areLong;

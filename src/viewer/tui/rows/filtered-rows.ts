@@ -4,6 +4,7 @@ import type { SortValue } from '../../../analysis/query/sort.ts';
 import { laySignals } from '../../../analysis/signal/lay-signals.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { Rows } from '../state/rows.ts';
 import type { FilteredFile } from './filtered-file.ts';
@@ -184,7 +185,7 @@ export class FilteredRows {
       hasNews = this.#renew() || hasNews;
       const asked: Batch[] = [];
       const settle = async (most: number) => {
-        while (asked.length > 0 && (asked.length > most || asked[0]!.answer === null))
+        while (asked.length > 0 && (asked.length > most || itemAt(asked, 0).answer === null))
           await this.#settle(asked.shift()!);
       };
       for (const file of this.#filesInOrder()) {
@@ -266,7 +267,7 @@ export class FilteredRows {
     const { files } = this.#dump;
     const from = this.#first === null ? -1 : files.indexOf(this.#first);
     if (from < 0 || this.#isWhole) return [...files];
-    return [...files.keys()].sort((a, b) => Math.abs(a - from) - Math.abs(b - from)).map((at) => files[at]!);
+    return [...files.keys()].sort((a, b) => Math.abs(a - from) - Math.abs(b - from)).map((at) => itemAt(files, at));
   }
 
   /** Drops files that are gone. @returns whether there were any */
@@ -367,9 +368,8 @@ export class FilteredRows {
     const { file } = part;
     // The file's content may have been replaced meanwhile.
     if (this.#parts.get(file) !== part || file.index !== part.index) return;
-    for (let i = 0; i < verdicts.length; i++) {
-      const verdict = verdicts[i]!;
-      if (verdict === null) continue;
+    for (const [i, verdict] of verdicts.entries()) {
+      if (verdict == null) continue;
       part.records.push(from + i);
       if (this.#table !== null) part.ids.push(this.#table.add(file, from + i, verdict.value));
     }

@@ -1,5 +1,6 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
+import { itemAt, numberAt, uint32At } from '../../../core/lists/at.ts';
 import type { Rows } from '../state/rows.ts';
 
 /** The part of a file that is in the list: all its records up to `length`, or the given ones in ascending order. */
@@ -31,22 +32,22 @@ export function rowsOf(parts: readonly FileRows[]): Rows {
       let high = parts.length - 1;
       while (low < high) {
         const middle = (low + high + 1) >> 1;
-        if (starts[middle]! <= index) low = middle;
+        if (numberAt(starts, middle) <= index) low = middle;
         else high = middle - 1;
       }
-      const { file, records } = parts[low]!;
-      const at = index - starts[low]!;
-      return { file, record: records === null ? at : records[at]! };
+      const { file, records } = itemAt(parts, low);
+      const at = index - numberAt(starts, low);
+      return { file, record: records === null ? at : uint32At(records, at) };
     },
     indexOf({ file, record }) {
       const number = order.get(file);
-      const at = number === undefined ? -1 : positionIn(parts[number]!, record);
-      return at < 0 ? -1 : starts[number!]! + at;
+      const at = number === undefined ? -1 : positionIn(itemAt(parts, number), record);
+      return at < 0 ? -1 : numberAt(starts, number!) + at;
     },
     near({ file, record }) {
       const number = order.get(file);
-      const at = number === undefined ? -1 : nearestIn(parts[number]!, record);
-      return at < 0 ? -1 : starts[number!]! + at;
+      const at = number === undefined ? -1 : nearestIn(itemAt(parts, number), record);
+      return at < 0 ? -1 : numberAt(starts, number!) + at;
     },
   };
 }
@@ -72,7 +73,7 @@ export function nearestIn({ records, length }: FileRows, record: number): number
   const at = lowerBound(records, length, record);
   if (at === 0) return length === 0 ? -1 : 0;
   if (at === length) return length - 1;
-  return records[at]! - record <= record - records[at - 1]! ? at : at - 1;
+  return uint32At(records, at) - record <= record - uint32At(records, at - 1) ? at : at - 1;
 }
 
 function lowerBound(records: Uint32Array, length: number, record: number): number {
@@ -80,7 +81,7 @@ function lowerBound(records: Uint32Array, length: number, record: number): numbe
   let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (records[middle]! < record) low = middle + 1;
+    if (uint32At(records, middle) < record) low = middle + 1;
     else high = middle;
   }
   return low;

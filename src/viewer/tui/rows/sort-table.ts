@@ -1,6 +1,7 @@
 import type { SortValue } from '../../../analysis/query/sort.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
+import { float64At, itemAt, numberAt, uint8At, uint16At, uint32At } from '../../../core/lists/at.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
 const NUMBER = 0;
@@ -84,13 +85,13 @@ export class SortTable {
 
   value(id: number): SortValue {
     const kind = this.#kinds[id];
-    if (kind === NUMBER) return this.#numbers[id]!;
-    if (kind === TEXT) return this.#texts[this.#numbers[id]!]!;
+    if (kind === NUMBER) return float64At(this.#numbers, id);
+    if (kind === TEXT) return itemAt(this.#texts, float64At(this.#numbers, id));
     return kind === NOT_A_NUMBER ? Number.NaN : null;
   }
 
   place(id: number): Place {
-    return { file: this.#fileList[this.#files[id]!]!, record: this.#records[id]! };
+    return { file: itemAt(this.#fileList, uint32At(this.#files, id)), record: uint32At(this.#records, id) };
   }
 
   /** Equal values keep the order of the files. */
@@ -101,19 +102,19 @@ export class SortTable {
 
   /** Below 0 if `a` comes before `b`. */
   compare(a: number, b: number): number {
-    const kind = this.#kinds[a]!;
-    const byKind = kind - this.#kinds[b]!;
+    const kind = uint8At(this.#kinds, a);
+    const byKind = kind - uint8At(this.#kinds, b);
     if (byKind !== 0) return byKind;
     if (kind < NOT_A_NUMBER) {
-      const left = this.#numbers[a]!;
-      const right = this.#numbers[b]!;
+      const left = float64At(this.#numbers, a);
+      const right = float64At(this.#numbers, b);
       if (left !== right) {
-        const isLess = kind === NUMBER ? left < right : this.#texts[left]! < this.#texts[right]!;
+        const isLess = kind === NUMBER ? left < right : itemAt(this.#texts, left) < itemAt(this.#texts, right);
         return isLess === this.#descending ? 1 : -1;
       }
     }
-    const byFile = this.#ranks[this.#files[a]!]! - this.#ranks[this.#files[b]!]!;
-    return byFile !== 0 ? byFile : this.#records[a]! - this.#records[b]!;
+    const byFile = numberAt(this.#ranks, uint32At(this.#files, a)) - numberAt(this.#ranks, uint32At(this.#files, b));
+    return byFile !== 0 ? byFile : uint32At(this.#records, a) - uint32At(this.#records, b);
   }
 
   /** The index of a row in an order, by binary search. */
@@ -122,7 +123,7 @@ export class SortTable {
     let high = order.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (table.compare(order[middle]!, id) < 0) low = middle + 1;
+      if (table.compare(uint32At(order, middle), id) < 0) low = middle + 1;
       else high = middle;
     }
     return order[low] === id ? low : -1;
@@ -157,14 +158,16 @@ export class SortTable {
     for (let digit = 0; digit < DIGITS; digit++) {
       const counts = new Uint32Array(RADIX + 1);
       for (let i = 0; i < source.length; i++) {
-        counts[words[(source[i]! - this.#merged) * DIGITS + digit]! + 1]!++;
+        counts[uint16At(words, (uint32At(source, i) - this.#merged) * DIGITS + digit) + 1] =
+          uint32At(counts, uint16At(words, (uint32At(source, i) - this.#merged) * DIGITS + digit) + 1) + 1;
         if ((i & (STRIDE - 1)) === 0) yield;
       }
       if (counts.includes(source.length)) continue;
-      for (let value = 0; value < RADIX; value++) counts[value + 1]! += counts[value]!;
+      for (let value = 0; value < RADIX; value++)
+        counts[value + 1] = uint32At(counts, value + 1) + uint32At(counts, value);
       for (let i = 0; i < source.length; i++) {
-        const id = source[i]!;
-        target[counts[words[(id - this.#merged) * DIGITS + digit]!]!++] = id;
+        const id = uint32At(source, i);
+        target[counts[uint16At(words, (id - this.#merged) * DIGITS + digit)]!++] = id;
         if ((i & (STRIDE - 1)) === 0) yield;
       }
       [source, target] = [target, source];
@@ -176,17 +179,20 @@ export class SortTable {
   *#inFileOrder(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
     const ranks = this.#ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1;
     const starts = new Uint32Array(ranks + 1);
-    for (const id of ids) starts[this.#ranks[this.#files[id]!]! + 1]!++;
+    for (const id of ids)
+      starts[numberAt(this.#ranks, uint32At(this.#files, id)) + 1] =
+        uint32At(starts, numberAt(this.#ranks, uint32At(this.#files, id)) + 1) + 1;
     yield;
-    for (let rank = 0; rank < ranks; rank++) starts[rank + 1]! += starts[rank]!;
+    for (let rank = 0; rank < ranks; rank++) starts[rank + 1] = uint32At(starts, rank + 1) + uint32At(starts, rank);
     const ordered = new Uint32Array(ids.length);
     let isAscending = true;
     let last = -1;
     for (let i = 0; i < ids.length; i++) {
-      const id = ids[i]!;
-      if (i > 0 && this.#files[id] === this.#files[ids[i - 1]!]) isAscending &&= this.#records[id]! > last;
-      last = this.#records[id]!;
-      ordered[starts[this.#ranks[this.#files[id]!]!]!++] = id;
+      const id = uint32At(ids, i);
+      if (i > 0 && this.#files[id] === this.#files[uint32At(ids, i - 1)])
+        isAscending &&= uint32At(this.#records, id) > last;
+      last = uint32At(this.#records, id);
+      ordered[starts[numberAt(this.#ranks, uint32At(this.#files, id))]!++] = id;
       if ((i & (STRIDE - 1)) === 0) yield;
     }
     // Records of a file are examined in order; if that ever fails to hold, a comparison sort fixes it.
@@ -194,7 +200,8 @@ export class SortTable {
       ? ordered
       : ordered.sort(
           (a, b) =>
-            this.#ranks[this.#files[a]!]! - this.#ranks[this.#files[b]!]! || this.#records[a]! - this.#records[b]!,
+            numberAt(this.#ranks, uint32At(this.#files, a)) - numberAt(this.#ranks, uint32At(this.#files, b)) ||
+            uint32At(this.#records, a) - uint32At(this.#records, b),
         );
   }
 
@@ -206,17 +213,17 @@ export class SortTable {
     const flip = this.#descending ? 0xffffffff : 0;
     const ofText = this.#textRanks();
     for (let i = 0; i < ids.length; i++) {
-      const id = ids[i]!;
-      const kind = this.#kinds[id]!;
+      const id = uint32At(ids, i);
+      const kind = uint8At(this.#kinds, id);
       const at = (id - this.#merged) * DIGITS;
       words[at + 4] = kind;
       if ((i & (STRIDE - 1)) === 0) yield;
       if (kind >= NOT_A_NUMBER) continue;
       // 0 and -0 are equal.
-      number[0] = (kind === TEXT ? ofText[this.#numbers[id]!]! : this.#numbers[id]!) + 0;
-      const isNegative = bits[1]! >>> 31 === 1;
-      const high = ((isNegative ? ~bits[1]! : bits[1]! | 0x80000000) ^ flip) >>> 0;
-      const low = ((isNegative ? ~bits[0]! : bits[0]!) ^ flip) >>> 0;
+      number[0] = (kind === TEXT ? float64At(ofText, float64At(this.#numbers, id)) : float64At(this.#numbers, id)) + 0;
+      const isNegative = uint32At(bits, 1) >>> 31 === 1;
+      const high = ((isNegative ? ~uint32At(bits, 1) : uint32At(bits, 1) | 0x80000000) ^ flip) >>> 0;
+      const low = ((isNegative ? ~uint32At(bits, 0) : uint32At(bits, 0)) ^ flip) >>> 0;
       words[at] = low & 0xffff;
       words[at + 1] = low >>> 16;
       words[at + 2] = high & 0xffff;
@@ -227,7 +234,7 @@ export class SortTable {
 
   #textRanks(): Float64Array {
     const ranks = new Float64Array(this.#texts.length);
-    const order = [...this.#texts.keys()].sort((a, b) => (this.#texts[a]! < this.#texts[b]! ? -1 : 1));
+    const order = [...this.#texts.keys()].sort((a, b) => (itemAt(this.#texts, a) < itemAt(this.#texts, b) ? -1 : 1));
     for (const [rank, id] of order.entries()) ranks[id] = rank;
     return ranks;
   }
@@ -238,7 +245,8 @@ export class SortTable {
     let at = from;
     const end = from + left.length + right.length;
     while (a < left.length && b < right.length) {
-      target[at++] = this.compare(left[a]!, right[b]!) <= 0 ? left[a++]! : right[b++]!;
+      target[at++] =
+        this.compare(uint32At(left, a), uint32At(right, b)) <= 0 ? uint32At(left, a++) : uint32At(right, b++);
       if ((at & (STEP - 1)) === 0) yield;
     }
     target.set(left.subarray(a), at);

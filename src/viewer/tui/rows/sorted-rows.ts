@@ -1,5 +1,6 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
+import { uint32At } from '../../../core/lists/at.ts';
 import type { Rows } from '../state/rows.ts';
 import type { FilteredFile } from './filtered-file.ts';
 import { nearestIn, positionIn } from './rows.ts';
@@ -17,7 +18,7 @@ export function sortedRows(table: SortTable, parts: ReadonlyMap<DumpFile, Filter
   };
   return {
     length: order.length,
-    at: (index) => (index < 0 || index >= order.length ? null : table.place(order[index]!)),
+    at: (index) => (index < 0 || index >= order.length ? null : table.place(uint32At(order, index))),
     indexOf: (place) => rowOf(place, positionIn),
     near: (place) => rowOf(place, nearestIn),
   };

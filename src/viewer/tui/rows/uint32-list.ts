@@ -1,3 +1,5 @@
+import { uint32At } from '../../../core/lists/at.ts';
+
 /** Numbers below 2^32 in sequence, 4 bytes each. `values` up to a given length never changes: the list only grows, or is copied. */
 export class Uint32List {
   values = new Uint32Array(64);
@@ -15,7 +17,7 @@ export class Uint32List {
   }
 
   at(index: number): number {
-    return this.values[index]!;
+    return uint32At(this.values, index);
   }
 
   #copy(size: number): void {

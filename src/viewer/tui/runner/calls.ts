@@ -1,4 +1,5 @@
 import type { Place } from '../../../core/dump/dump.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import {
   type CallState,
   editCall,
@@ -92,7 +93,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
       const plans = place === null ? [] : planCalls(runner.row(place), { tools: runner.tools, session });
       if (plans.length === 0) done++;
       else {
-        left.set(plans[0]!.locator, plans.length);
+        left.set(itemAt(plans, 0).locator, plans.length);
         yield plans;
       }
       // Yield now and then, so that rollouts without calls do not block keys.

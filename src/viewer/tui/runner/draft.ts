@@ -1,6 +1,7 @@
 import { parseJson } from '../../../core/json/parse.ts';
 import { printJson } from '../../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { PlannedCall } from '../../../replay/index.ts';
 
 const ENDING: Record<string, string> = {
@@ -26,7 +27,7 @@ export function draftOf({ code }: PlannedCall, args: JsonValue | null): Draft {
   if (code !== null && isJsonObject(args ?? undefined)) {
     const object = args as { [key: string]: JsonValue };
     const keys = Object.keys(object).filter((key) => object[key] === code.code);
-    if (keys.length === 1) return { text: code.code, ending, read: (text) => ({ ...object, [keys[0]!]: text }) };
+    if (keys.length === 1) return { text: code.code, ending, read: (text) => ({ ...object, [itemAt(keys, 0)]: text }) };
   }
   return { text: `${printJson(args, 2)}\n`, ending: 'json', read: (text) => parseJson(text) };
 }

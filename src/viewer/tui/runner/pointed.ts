@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { RE2JS } from 're2js';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import { parseLocator } from '../../../core/dump/locator.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import { placeOfQuote } from '../../../core/text/quotes.ts';
 import type { PointRequest } from '../../listen/place.ts';
 
@@ -39,12 +40,12 @@ export async function pointedAt(dump: Dump, { locator, turn, quotes }: PointRequ
     // Twice in one text is null; once in each of two texts is also twice.
     if (
       places.length !== 1 ||
-      texts.some(({ index, text }) => index !== places[0]!.index && text.includes(quote.trim()))
+      texts.some(({ index, text }) => index !== itemAt(places, 0).index && text.includes(quote.trim()))
     )
       broken.push(quote);
     else {
-      found.push(places[0]!.words);
-      first ??= places[0]!.index;
+      found.push(itemAt(places, 0).words);
+      first ??= itemAt(places, 0).index;
     }
   }
   const search = [...new Set(found)].map((words) => `(?-i:${RE2JS.quote(words)})`).join('|');

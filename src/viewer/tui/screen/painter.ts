@@ -1,3 +1,5 @@
+import { itemAt } from '../../../core/lists/at.ts';
+
 /** A rectangle of the screen, in cells from 0. */
 export interface Rect {
   x: number;
@@ -33,7 +35,7 @@ function sameLayout(a: Frame, b: Frame): boolean {
     a.columns === b.columns &&
     a.rows === b.rows &&
     a.panes.length === b.panes.length &&
-    a.panes.every((pane, i) => pane.id === b.panes[i]!.id && sameRect(pane.rect, b.panes[i]!.rect))
+    a.panes.every((pane, i) => pane.id === itemAt(b.panes, i).id && sameRect(pane.rect, itemAt(b.panes, i).rect))
   );
 }
 

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { afterEsc, type Key } from '../screen/keys.ts';
 import type { Action } from '../state/action.ts';
@@ -76,7 +77,7 @@ export class PromptKeys {
     const isOneUnit = after !== undefined && Math.abs(after.column - before.column) <= 1;
     if (after?.column === before.column && after.lines[0] === value) return;
     if (after !== undefined && !(isOneUnit && FIELD[key.name] !== undefined))
-      return this.#host.act({ type: 'prompt-edit', value: after.lines[0]!, cursor: after.column });
+      return this.#host.act({ type: 'prompt-edit', value: itemAt(after.lines, 0), cursor: after.column });
     if (after !== undefined) {
       this.#cursor = after.column;
       return this.#host.type(key.raw);
@@ -113,7 +114,7 @@ const FIELD: Record<string, Edit> = { left: edit.left, right: edit.right, backsp
 const killTo =
   (move: Edit): Edit =>
   (line) => {
-    const [text, to] = [line.lines[0]!, move(line).column];
+    const [text, to] = [itemAt(line.lines, 0), move(line).column];
     const [from, end] = to < line.column ? [to, line.column] : [line.column, to];
     return { ...line, lines: [text.slice(0, from) + text.slice(end)], column: from };
   };
@@ -121,11 +122,11 @@ const killTo =
 /** Words of a prompt end at spaces, as in a shell. */
 const wordLeft: Edit = (line) => ({
   ...line,
-  column: line.column - /\S*\s*$/.exec(line.lines[0]!.slice(0, line.column))![0].length,
+  column: line.column - /\S*\s*$/.exec(itemAt(line.lines, 0).slice(0, line.column))![0].length,
 });
 const wordRight: Edit = (line) => ({
   ...line,
-  column: line.column + /^\s*\S*/.exec(line.lines[0]!.slice(line.column))![0].length,
+  column: line.column + /^\s*\S*/.exec(itemAt(line.lines, 0).slice(line.column))![0].length,
 });
 
 const EDITS: Record<string, Edit> = {

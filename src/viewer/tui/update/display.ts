@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { surprisingTokens } from '../../../core/rollout/token-table.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
 import { isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
@@ -31,7 +32,7 @@ function keptViews(state: State): KeptViews {
 export const displayHandlers = {
   'view-next': (state, { by }, data) => {
     const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
-    const view = VIEWS[at]!;
+    const view = itemAt(VIEWS, at);
     const kept = keptViews(state);
     const display = { ...state.display, view, left: 0, kept };
     const next: State = { ...state, focus: 'transcript', display, transcript: kept.views[view] ?? opened };

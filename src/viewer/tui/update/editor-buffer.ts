@@ -1,3 +1,4 @@
+import { itemAt, lastItem } from '../../../core/lists/at.ts';
 import { graphemes } from '../../../core/text/graphemes.ts';
 import type { Buffer } from '../state/editor.ts';
 
@@ -8,7 +9,7 @@ export const editorText = ({ lines }: Buffer): string => lines.join('\n');
 
 const INDENT = 4;
 
-const lineOf = ({ lines, row }: Buffer): string => lines[row]!;
+const lineOf = ({ lines, row }: Buffer): string => itemAt(lines, row);
 
 /** Offsets at which the cursor may be in a line: between graphemes. */
 function stops(line: string): number[] {
@@ -21,9 +22,9 @@ const behind = (line: string, column: number): number => stops(line).find((stop)
 /** Replaces the text between two positions; the cursor goes after the insertion. */
 function splice(buffer: Buffer, from: CursorPlace, to: CursorPlace, text: string): Buffer {
   const { lines } = buffer;
-  const put = (lines[from.row]!.slice(0, from.column) + text).split('\n');
-  const column = put.at(-1)!.length;
-  put[put.length - 1] += lines[to.row]!.slice(to.column);
+  const put = (itemAt(lines, from.row).slice(0, from.column) + text).split('\n');
+  const column = lastItem(put).length;
+  put[put.length - 1] += itemAt(lines, to.row).slice(to.column);
   return {
     lines: [...lines.slice(0, from.row), ...put, ...lines.slice(to.row + 1)],
     row: from.row + put.length - 1,
@@ -72,7 +73,7 @@ export function deleteNext(buffer: Buffer): Buffer {
   return row === lines.length - 1 ? buffer : splice(buffer, buffer, { row: row + 1, column: 0 }, '');
 }
 
-const endOf = ({ lines }: Buffer, row: number): CursorPlace => ({ row, column: lines[row]!.length });
+const endOf = ({ lines }: Buffer, row: number): CursorPlace => ({ row, column: itemAt(lines, row).length });
 
 /** Deletes to the end of the line; at its end, the line break. */
 export const killRight = (buffer: Buffer): Buffer =>

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { cellWidth, graphemes } from '../../../core/text/graphemes.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Buffer } from '../state/editor.ts';
@@ -55,8 +56,8 @@ export function editorRows(lines: readonly string[], width: number): EditorRow[]
 /** The cursor's row, and its cell in it. */
 export function cursorOf(rows: readonly EditorRow[], { lines, row, column }: Buffer): { row: number; cell: number } {
   const at = rows.findLastIndex(({ line, start }) => line === row && start <= column);
-  const { start } = rows[at]!;
-  return { row: at, cell: widthOf(lines[row]!.slice(start, column)) };
+  const { start } = itemAt(rows, at);
+  return { row: at, cell: widthOf(itemAt(lines, row).slice(start, column)) };
 }
 
 /** The buffer with its cursor `by` rows further down, as near to a cell as that row allows. */
@@ -64,11 +65,11 @@ export function moveRows(buffer: Buffer, rows: readonly EditorRow[], by: number,
   const from = cursorOf(rows, buffer).row;
   const at = Math.max(0, Math.min(rows.length - 1, from + by));
   if (at === from) return buffer;
-  const { line, start, end } = rows[at]!;
+  const { line, start, end } = itemAt(rows, at);
   const isBroken = rows[at + 1]?.line === line;
   let column = start;
   let cells = 0;
-  for (const { text, width } of charactersOf(buffer.lines[line]!.slice(start, end))) {
+  for (const { text, width } of charactersOf(itemAt(buffer.lines, line).slice(start, end))) {
     // The end of a row that continues is the start of the next one.
     if (cells + width > cell || (isBroken && column + text.length === end)) break;
     cells += width;

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
@@ -18,7 +19,7 @@ export const findHandlers = {
     const landmarks = LANDMARKS[landmark].landmarks(data.record(cursor), state);
     const ahead = landmarksAhead(state, data, landmarks, by);
     const wanted = Math.abs(by);
-    if (ahead.length >= wanted) return showLandmark(state, data, landmark, ahead[wanted - 1]!);
+    if (ahead.length >= wanted) return showLandmark(state, data, landmark, itemAt(ahead, wanted - 1));
     const direction = by < 0 ? -1 : 1;
     const job = { kind: 'landmark', landmark, from: cursor, by: direction * (wanted - ahead.length) } as const;
     return { state, effects: [{ type: 'find', job }] };
@@ -90,7 +91,7 @@ function showLandmark(before: State, data: Data, name: LandmarkName, landmark: L
 /** ` 3/7` of all in the rollout, ` 3–4/7` if a turn holds several; '' for a single one. */
 function landmarkNumber(landmarks: readonly Landmark[], at: number): string {
   const count = (some: readonly Landmark[]): number => some.reduce((sum, { many = 1 }) => sum + many, 0);
-  const [before, own, all] = [count(landmarks.slice(0, at)), landmarks[at]!.many ?? 1, count(landmarks)];
+  const [before, own, all] = [count(landmarks.slice(0, at)), itemAt(landmarks, at).many ?? 1, count(landmarks)];
   const last = own === 1 ? '' : `–${formatCount(before + own)}`;
   return all < 2 ? '' : ` ${formatCount(before + 1)}${last}/${formatCount(all)}`;
 }

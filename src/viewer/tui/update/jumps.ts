@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { type Action, JUMPS } from '../state/action.ts';
 import type { Jump, JumpList } from '../state/jumps.ts';
 import { samePlace } from '../state/rows.ts';
@@ -45,9 +46,9 @@ export function jumpTo(
   let found = -1;
   // A place that is gone, or filtered out, is skipped.
   for (let at = start + direction; steps > 0 && at >= 0 && at < list.length; at += direction) {
-    if (!isThere(list[at]!)) continue;
+    if (!isThere(itemAt(list, at))) continue;
     found = at;
     steps--;
   }
-  return found < 0 ? null : { jumps: { list, at: found }, to: list[found]! };
+  return found < 0 ? null : { jumps: { list, at: found }, to: itemAt(list, found) };
 }

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { placeName } from '../rows/place-name.ts';
@@ -34,7 +35,7 @@ export function sortEntries(state: State, data: Data): MenuEntry[] {
   const isAlike = (key: string): boolean =>
     (replayed.includes(key) && !isRunAgain) ||
     (key === LABEL_KEY && state.labels.rollouts.size === 0) ||
-    (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
+    (key === 'stream' && files.every(({ stream }) => stream === itemAt(files, 0).stream));
   for (const { key, title } of data.allColumns(state)) {
     const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
     if (letter === undefined) break;

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import type { Data } from '../rows/data.ts';
 import type { PromptId, PromptState } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
@@ -93,7 +94,7 @@ export const promptHandlers = {
     const past = Math.max(0, Math.min(history.length, from + by));
     if (past === from) return state;
     const draft = prompt.past === null ? prompt.value : prompt.draft;
-    const value = past === history.length ? draft : history[past]!;
+    const value = past === history.length ? draft : itemAt(history, past);
     return changed(
       state,
       { ...withValue(prompt, value), draft, past: past === history.length ? null : past, choices: [], choice: -1 },
@@ -108,7 +109,7 @@ export const promptHandlers = {
     const choices = isOn ? prompt.choices : (PROMPTS[prompt.id].complete?.(prompt.value, state, data) ?? []);
     if (choices.length === 0) return state;
     const choice = isOn ? (prompt.choice + by + choices.length) % choices.length : by > 0 ? 0 : choices.length - 1;
-    const value = choices[choice]!;
+    const value = itemAt(choices, choice);
     // A single completion is accepted; the next Tab completes what follows it.
     const rest = choices.length === 1 ? { choices: [], choice: -1 } : { choices, choice };
     return changed(state, { ...withValue(prompt, value), ...rest }, data);

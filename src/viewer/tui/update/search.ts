@@ -1,5 +1,6 @@
 import type { Hit } from '../../../analysis/text-search.ts';
 import type { Place } from '../../../core/dump/dump.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { Data } from '../rows/data.ts';
 import { NO_HIT, scanOf, searchAt, searchPosition, standing, standsHere } from '../rows/search.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
@@ -48,7 +49,7 @@ export function searchFrom(state: State, value: string, turn: number, data: Data
   if (layout === undefined) return started;
   const turnOf = ({ block, start }: Hit): number => layout.turnAt(layout.row({ block, offset: start })) ?? -1;
   const at = hits.findIndex((hit) => turnOf(hit) >= turn);
-  return at < 0 ? started : showHit(started, data, hits[at]!, at);
+  return at < 0 ? started : showHit(started, data, itemAt(hits, at), at);
 }
 
 /** To the first hit at or below the top of the screen; wraps to the top only once the search is complete. */
@@ -60,7 +61,7 @@ function seek(state: State, data: Data): State {
   if (scan === null || scan.hits.length === 0) return state;
   const at = firstFrom(scan.hits, view);
   if (at < 0 && !scan.isDone) return state;
-  return showHit(state, data, scan.hits[Math.max(0, at)]!, Math.max(0, at));
+  return showHit(state, data, itemAt(scan.hits, Math.max(0, at)), Math.max(0, at));
 }
 
 /** Goes to the sample that was found. A long one is opened before it is searched; its hit is shown once it is found. */
@@ -73,7 +74,7 @@ export function hitFound(state: State, data: Data, { value, by }: HitJob, place:
   const hits = scanOf(moved, data, place, value)?.hits ?? [];
   if (hits.length === 0) return { ...moved, search: searchAt(moved, value, -1) };
   const at = by > 0 ? 0 : hits.length - 1;
-  return showHit(moved, data, hits[at]!, at);
+  return showHit(moved, data, itemAt(hits, at), at);
 }
 
 /** Nothing in the open sample: n does not start over here. */
@@ -133,7 +134,7 @@ function searchNext(state: State, by: number, data: Data): Result {
   const at = stands >= hits.length ? -1 : stands;
   const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
   const wanted = at < 0 ? first : at + by;
-  if (wanted >= 0 && wanted < hits.length) return showHit(state, data, hits[wanted]!, wanted);
+  if (wanted >= 0 && wanted < hits.length) return showHit(state, data, itemAt(hits, wanted), wanted);
   if (scan?.isDone === false && direction > 0) return saying(state, 'still searching in this sample');
   if (edge === direction) {
     const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };

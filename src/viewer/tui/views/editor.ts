@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { fitRight } from '../../../core/text/fit.ts';
 import type { Edges, Piece } from '../../present/line.ts';
 import { styled, type Theme } from '../../present/theme.ts';
@@ -14,7 +15,7 @@ export const editorView: PaneView = ({ state, theme }, width, height) => {
   const { rows, gutter, top, cursor, height: room } = editorLayout(editor, width, height);
   const lines: string[] = [];
   for (let at = top; at < Math.min(rows.length, top + room); at++) {
-    const row = rows[at]!;
+    const row = itemAt(rows, at);
     const number = row.start === 0 ? fitRight(String(row.line + 1), gutter - 1) : ' '.repeat(gutter - 1);
     const text = rowText(editor, row, theme, at === cursor.row);
     lines.push(`${styled(theme, 'quiet', number)} ${text}`);
@@ -37,7 +38,7 @@ export function editorTitle({ title, original, buffer }: EditorState): Edges {
 
 /** Nothing depends on colour alone: the cursor is in reverse video. */
 function rowText({ buffer }: EditorState, { line, start, end }: EditorRow, theme: Theme, hasCursor: boolean): string {
-  const text = buffer.lines[line]!.slice(start, end);
+  const text = itemAt(buffer.lines, line).slice(start, end);
   let out = '';
   let plain = '';
   for (const { text: character, start: at } of charactersOf(text)) {

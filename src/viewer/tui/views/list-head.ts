@@ -1,3 +1,4 @@
+import { lastItem } from '../../../core/lists/at.ts';
 import { formatCount, formatPercent } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { groupSummary } from '../../present/group-text.ts';
@@ -39,7 +40,7 @@ function groupHead(state: State, data: Data, theme: Theme, width: number): strin
     return place.file.score(place.record);
   });
   const texts = groupSummary(scores, known.usual);
-  const text = texts.find((one) => piecesWidth([['plain', one]]) + 2 <= width) ?? texts.at(-1)!;
+  const text = texts.find((one) => piecesWidth([['plain', one]]) + 2 <= width) ?? lastItem(texts);
   return renderEdges(
     theme,
     [
