@@ -1,4 +1,5 @@
 import { diffArrays, diffWordsWithSpace } from 'diff';
+import { itemAt } from '../core/lists/at.ts';
 
 /** A line of a comparison. A changed line is a removed line paired with an added one; both mark the words that differ. */
 export type DiffLine =
@@ -75,7 +76,7 @@ function shownChanges(changes: readonly Change[]): DiffLine[] {
   const out: DiffLine[] = [];
   const left = { removed: 0, added: 0 };
   for (let i = 0; i < changes.length; i++) {
-    const change = changes[i] as Change;
+    const change = itemAt(changes, i);
     const next = changes[i + 1];
     const isFull = out.length >= MAX_LINES;
     if (change.op === 'same') {

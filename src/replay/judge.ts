@@ -1,3 +1,4 @@
+import { itemAt } from '../core/lists/at.ts';
 import { clockUse } from './compare/clock.ts';
 import { lengthOf, possibleCuts } from './compare/cut.ts';
 import type { MatchContext } from './compare/match.ts';
@@ -37,7 +38,7 @@ export function judgeRun(plan: PlannedCall, run: RunResult, options: JudgeOption
   const { recorded, code } = plan;
   const { execution, given } = run;
   const result = given ?? {
-    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '') ?? ''),
+    text: execution === null ? '' : (itemAt(FORMS, 0).text(execution, '') ?? ''),
     reward: null,
     metrics: null,
   };

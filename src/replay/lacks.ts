@@ -1,3 +1,4 @@
+import { itemAt } from '../core/lists/at.ts';
 import { failureOf } from '../core/rollout/tool-failure.ts';
 import type { Execution } from './execution.ts';
 
@@ -12,7 +13,7 @@ export interface Surroundings {
   confined: boolean;
 }
 
-const topOf = (name: string): string => name.split('.')[0] as string;
+const topOf = (name: string): string => itemAt(name.split('.'), 0);
 const lackHere = (what: string) => (name: string) => `${what} is not in ${name}`;
 
 const MODULE =

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../../core/json/value.ts';
 import type { Turn } from '../../core/rollout/rollout.ts';
 import { argumentsText } from './arguments-text.ts';
 import type { ExportMessage } from './message.ts';
@@ -58,7 +58,7 @@ function readCall(value: JsonValue): ExportMessage['calls'][number] | null {
 
 function isObjectText(text: string): boolean {
   try {
-    return isJsonObject(JSON.parse(text) as JsonValue);
+    return isJsonObject(plainJson(text));
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { diffArrays } from 'diff';
+import { itemAt } from '../../core/lists/at.ts';
 
 /**
  * certain: the content, or that there is no such file, follows from the record; partial: some lines do; unknown:
@@ -46,7 +47,7 @@ export function certainFile(text: string, call: number | null, before: KnownFile
   for (const { added, removed, count = 0 } of parts ?? []) {
     if (removed) from += count;
     else if (added) at += count;
-    else for (let i = 0; i < count; i++) lines.set(at++, old[from++] as KnownLine);
+    else for (let i = 0; i < count; i++) lines.set(at++, itemAt(old, from++));
   }
   return { status: 'certain', text, lines, isWhole: true };
 }

@@ -220,7 +220,7 @@ export class FactsPass {
     if (answer === null) {
       if (this.#isClosed) return false;
       // One of these exceeds the thread's memory. Request each separately to find out which.
-      if (records.length === 1) this.#markLost(file, records[0] as number);
+      if (records.length === 1) this.#markLost(file, numberAt(records, 0));
       else for (const record of records) if (!(await this.#ask(file, [record], keys))) return false;
       if (records.length === 1) keys?.push(null);
       return true;

@@ -1,4 +1,4 @@
-import { float64At, itemAt, uint32At } from '../lists/at.ts';
+import { float64At, itemAt, numberAt, uint32At } from '../lists/at.ts';
 import type { Check } from '../rollout/checks.ts';
 import { Facts } from '../rollout/fact-row.ts';
 import { FileFacts } from './file-facts.ts';
@@ -96,7 +96,7 @@ export class LineIndex {
     let high = this.#blanks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#blanks[middle] as number) <= record) low = middle + 1;
+      if (numberAt(this.#blanks, middle) <= record) low = middle + 1;
       else high = middle;
     }
     return record + 1 + low;
@@ -128,13 +128,13 @@ export class LineIndex {
 
   #setScore(record: number, score: QuickValue): void {
     const state = score === undefined ? UNKNOWN : score === null ? NONE : KNOWN;
-    this.#lengths[record] = (((this.#lengths[record] as number) & MAX_LENGTH) | (state << 30)) >>> 0;
+    this.#lengths[record] = ((uint32At(this.#lengths, record) & MAX_LENGTH) | (state << 30)) >>> 0;
     this.#scores[record] = score ?? 0;
   }
 
   step(record: number): number | null {
     if (this.#steps === null) return this.#step;
-    const step = this.#steps[record] as number;
+    const step = float64At(this.#steps, record);
     return Number.isNaN(step) ? null : step;
   }
 

@@ -25,13 +25,12 @@ export function* piecesOf(whole: object): Generator<ValuePiece> {
   const open: object[] = [whole];
   for (let into = 0; into < open.length; into++) {
     const container = itemAt(open, into);
-    const keys = Array.isArray(container) ? null : Object.keys(container);
-    const length = keys === null ? (container as unknown[]).length : keys.length;
+    const isList = Array.isArray(container);
+    const keys = isList ? null : Object.keys(container);
+    const values: readonly unknown[] = isList ? container : Object.values(container);
     let piece: ValuePiece = { into, keys: keys && [], values: [], opened: [] };
     let bytes = 0;
-    for (let i = 0; i < length; i++) {
-      const key = keys === null ? i : itemAt(keys, i);
-      const value = (container as Record<string | number, unknown>)[key];
+    for (const [i, value] of values.entries()) {
       const weight = weigh(value);
       if (weight >= PIECE && isContainer(value)) {
         open.push(value);
@@ -42,8 +41,8 @@ export function* piecesOf(whole: object): Generator<ValuePiece> {
         piece.values.push(value);
         bytes += weight;
       }
-      if (piece.keys !== null) {
-        piece.keys.push(key as string);
+      if (piece.keys !== null && keys !== null) {
+        piece.keys.push(itemAt(keys, i));
         bytes += KEY_BYTES;
       }
       if (bytes < PIECE) continue;

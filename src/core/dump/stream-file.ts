@@ -39,7 +39,7 @@ async function takeStream(stream: Readable, fd: number, dump: Dump, file: DumpFi
   try {
     for await (const chunk of await unpacked(stream)) {
       if (dump.isClosed) return;
-      addNameless(fd, chunk as Buffer);
+      addNameless(fd, chunk);
       await dump.refresh(file);
       came();
     }
@@ -53,13 +53,14 @@ async function takeStream(stream: Readable, fd: number, dump: Dump, file: DumpFi
 }
 
 /** The stream, decompressed if it begins like an archive. */
-async function unpacked(stream: Readable): Promise<AsyncIterable<Buffer | string>> {
-  const chunks = stream[Symbol.asyncIterator]();
+async function unpacked(stream: Readable): Promise<AsyncIterable<Buffer>> {
+  const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done) return (async function* () {})();
+  const start = first.value;
   async function* all() {
-    yield first.value as Buffer;
-    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
+    yield start;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
   }
-  return kindOf(first.value as Buffer, '-') === 'gzip' ? Readable.from(all()).pipe(createGunzip()) : all();
+  return kindOf(start, '-') === 'gzip' ? Readable.from(all()).pipe(createGunzip()) : all();
 }

@@ -1,4 +1,5 @@
 import { numberOf } from '../formats/values.ts';
+import { itemAt, uint8At } from '../lists/at.ts';
 
 /**
  * The value of one key in a line's tail: a number, null (the key is absent or holds no number), undefined (unknown).
@@ -80,7 +81,7 @@ export class TailKeys {
   /** The index of the name; -1 for another key; -2 for a key with escapes, which might spell any name. */
   #indexOf(bytes: Uint8Array, start: number, end: number): number {
     for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return -2;
-    for (let n = 0; n < this.#names.length; n++) if (equals(this.#names[n] as Uint8Array, bytes, start, end)) return n;
+    for (let n = 0; n < this.#names.length; n++) if (equals(itemAt(this.#names, n), bytes, start, end)) return n;
     return -1;
   }
 }
@@ -124,7 +125,7 @@ function beforeValue(bytes: Uint8Array, floor: number, last: number): number {
     return floor - 1;
   }
   let at = last;
-  while (at >= floor && isWordByte(bytes[at] as number)) at--;
+  while (at >= floor && isWordByte(uint8At(bytes, at))) at--;
   return at === last ? floor - 1 : at;
 }
 
@@ -142,7 +143,7 @@ function smallInteger(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > 9 || end === start || (bytes[start] === 48 && end - start > 1)) return -1;
   let value = 0;
   for (let i = start; i < end; i++) {
-    const digit = (bytes[i] as number) - 48;
+    const digit = uint8At(bytes, i) - 48;
     if (digit < 0 || digit > 9) return -1;
     value = value * 10 + digit;
   }

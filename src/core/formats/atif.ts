@@ -56,7 +56,7 @@ export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFr
   let calls: SampledTokens[] = [];
   const closeCalls = () => {
     const tokens = joinCalls(calls);
-    if (tokens !== null) (contexts[place] as Context).tokens = tokens;
+    if (tokens !== null) itemAt(contexts, place).tokens = tokens;
     calls = [];
   };
   const pieces = [{ record, at: '' }, ...continuedOf(record, linked)];

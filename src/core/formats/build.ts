@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import { plainJson } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
@@ -6,6 +7,7 @@ import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained 
 import { maskAgainstTurns } from '../rollout/mask-audit.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
+import { errorMessage } from '../text/thrown.ts';
 import type { ReadContext } from './format.ts';
 import { turnOf } from './turns.ts';
 
@@ -277,9 +279,9 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
   if (typeof value !== 'string') return { args: value ?? null, error: null };
   if (value.trim() === '') return { args: {}, error: null };
   try {
-    return { args: JSON.parse(value) as JsonValue, error: null };
+    return { args: plainJson(value), error: null };
   } catch (error) {
-    return { args: null, error: `its arguments are not JSON: ${(error as Error).message}`.slice(0, 200) };
+    return { args: null, error: `its arguments are not JSON: ${errorMessage(error)}`.slice(0, 200) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json/value.ts';
+import { plainJson } from '../json/value.ts';
 
 /** Longer texts that are cut are not mended. */
 const MOST = 64 << 20;
@@ -44,7 +45,7 @@ export function mendedJson(text: string): JsonValue | undefined {
   for (const one of [inString, `${text.slice(0, safe.at)}${safe.closers}`]) {
     if (one === null) continue;
     try {
-      return JSON.parse(one) as JsonValue;
+      return plainJson(one);
     } catch {}
   }
   return undefined;

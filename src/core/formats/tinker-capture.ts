@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
@@ -76,9 +77,7 @@ export const tinkerCaptureFormat: Format = {
           first.traj_idx == null ? idOf(first.cursor) : `${idOf(first.group_idx) ?? ''}/${idOf(first.traj_idx) ?? ''}`,
         extras: {
           ...Object.fromEntries(own.flatMap((name) => (first[name] == null ? [] : [[name, first[name] as JsonValue]]))),
-          ...(versions.length > 0
-            ? { policy_version: versions.length === 1 ? (versions[0] as string) : versions }
-            : {}),
+          ...(versions.length > 0 ? { policy_version: versions.length === 1 ? itemAt(versions, 0) : versions } : {}),
           ...(metadata == null ? {} : { metadata }),
         },
       },

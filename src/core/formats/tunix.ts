@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
@@ -244,7 +244,7 @@ function actionCalls(action: JsonValue | undefined): JsonObject[] {
 function literalJson(value: JsonValue | undefined): JsonValue {
   if (typeof value !== 'string') return value ?? null;
   try {
-    return JSON.parse(value) as JsonValue;
+    return plainJson(value);
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../json/value.ts';
 
 /** A recorded number: a number, or its string form (`json.dumps(default=str)` wrote numpy values so). Else null. */
 export function numberOf(value: JsonValue | undefined): number | null {
@@ -26,7 +26,7 @@ export const idOf = (value: JsonValue | undefined): string | null =>
 /** A JSON text's value; undefined for any other text. */
 export function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return plainJson(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { Agent, Client, type Dispatcher } from 'undici';
 import { onAbort } from '../async/abort.ts';
+import { thrownError } from '../text/thrown.ts';
 import { AnswerBody } from './answer-body.ts';
 import { ConnectionError, isCertificateTrouble, reasonOfConnection } from './connection-error.ts';
 
@@ -75,7 +76,7 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
     };
     const giveUp = (error: unknown) => {
       settle({ error });
-      controller?.abort(error as Error);
+      controller?.abort(thrownError(error));
     };
     const stopListening = onAbort(signal, () => giveUp(signal!.reason));
     if (timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS) {

@@ -1,4 +1,4 @@
-import { errorCode } from '../text/thrown.ts';
+import { errorCode, thrownError } from '../text/thrown.ts';
 /** No usable answer: refused, reset, unknown host, broken off, or unreadable. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
@@ -43,7 +43,7 @@ export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(
  */
 export function reasonOfConnection(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join('; ');
-  const { message, name } = error as Error;
+  const { message, name } = thrownError(error);
   const code = errorCode(error) ?? '';
   const words = CERTIFICATES[code] ?? IN_WORDS[code];
   if (words !== undefined) return message && !code.startsWith('UND_ERR') ? `${message}: ${words}` : words;

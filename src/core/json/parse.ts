@@ -1,6 +1,6 @@
 import { bracketProblem } from './brackets.ts';
 import { type JsonFault, JsonParser } from './parser.ts';
-import type { JsonObject, JsonValue } from './value.ts';
+import { type JsonObject, type JsonValue, plainJson } from './value.ts';
 
 /** Describes what is wrong with a text that is not JSON, and where. */
 export class JsonError extends Error {
@@ -44,7 +44,7 @@ export function parseJson(text: string): JsonValue {
   const brackets = bracketProblem(text);
   if (brackets !== null) throw new JsonError(BRACKETS[brackets.problem], brackets.at);
   try {
-    const value = JSON.parse(text) as JsonValue;
+    const value = plainJson(text);
     if (!hasInexactNumber(value)) return value;
   } catch {
     // The second parser accepts more, and reports where it stops.
@@ -82,7 +82,7 @@ const LONG_INTEGER = /\d{16}/;
 export function parsePythonJson(text: string): JsonValue {
   if (!LONG_INTEGER.test(text)) {
     try {
-      return JSON.parse(text) as JsonValue;
+      return plainJson(text);
     } catch {
       // Python may still accept it (NaN); otherwise we need its error message.
     }

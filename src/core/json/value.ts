@@ -4,6 +4,9 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+/** JSON.parse, for a text without NaN or integers beyond 2^53. @throws SyntaxError */
+export const plainJson = (text: string): JsonValue => JSON.parse(text);
+
 export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonValue, plainJson } from '../json/value.ts';
 import type { Rollout } from './rollout.ts';
 
 /** Content of a record that its rollout shows nowhere. */
@@ -104,7 +104,7 @@ const isId = (text: string): boolean =>
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return plainJson(text);
   } catch {
     return undefined;
   }

@@ -9,3 +9,9 @@ export const errorCode = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined;
+
+/** What was thrown as an error. One of another realm is no instance of this one's Error, and is kept as it is. */
+export const thrownError = (thrown: unknown): Error => (isError(thrown) ? thrown : new Error(errorMessage(thrown)));
+
+const isError = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';

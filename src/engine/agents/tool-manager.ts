@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
 import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
-import { errorMessage } from '../../core/text/thrown.ts';
+import { errorMessage, thrownError } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonJson } from '../common/python.ts';
 import { pythonText } from '../common/python-text.ts';
@@ -272,7 +272,7 @@ export class ToolManager {
     if (tool === undefined) return new ToolOutput({ name, error: `Tool '${name}' not registered.` });
     const failed = (error: unknown) => {
       if (error instanceof RolloutFault) throw error;
-      const { name: kind, message } = error as Error;
+      const { name: kind, message } = thrownError(error);
       return new ToolOutput({ name, error: `${kind}: ${message}` });
     };
     try {

@@ -5,6 +5,7 @@ import { pause } from '../../core/async/timeout.ts';
 import { packLine, toolsFile, toolsHash } from '../../core/formats/engine-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import type { JsonObject } from '../../core/json/value.ts';
+import { thrownError } from '../../core/text/thrown.ts';
 import { type PictureFile, withoutPictures, writePictures } from './pictures.ts';
 import { type OpenOptions, RunState } from './run-state.ts';
 
@@ -92,7 +93,7 @@ export class DumpWriter {
         await this.#write(step, lines);
         for (const { resolve } of lines) resolve();
       } catch (error) {
-        for (const { reject } of lines) reject(error as Error);
+        for (const { reject } of lines) reject(thrownError(error));
       }
     }
     this.#writing = null;

@@ -162,13 +162,14 @@ export class RunState {
     let whole = from;
     try {
       let rest: Buffer = Buffer.alloc(0);
-      for await (const chunk of handle.createReadStream({
+      const chunks: AsyncIterable<Buffer> = handle.createReadStream({
         start: from,
         end: size - 1,
         autoClose: false,
         highWaterMark: 1 << 20,
-      })) {
-        rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+      });
+      for await (const chunk of chunks) {
+        rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
         let start = 0;
         for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
           whole += end + 1 - start;

@@ -175,8 +175,9 @@ function canonical(value: JsonValue): string {
 async function* lines(path: string): AsyncGenerator<{ line: number; text: string }> {
   let rest: Buffer = Buffer.alloc(0);
   let line = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
+  for await (const chunk of chunks) {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let start = 0;
     for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
       line++;

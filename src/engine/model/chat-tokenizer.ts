@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { printJson } from '../../core/json/print.ts';
-import { type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn, plainJson } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
@@ -215,7 +215,7 @@ function templateMessage(message: Message): JsonObject {
   const calls = message.tool_calls?.map((call) => {
     let args: JsonValue = call.function.arguments;
     try {
-      args = JSON.parse(call.function.arguments) as JsonValue;
+      args = plainJson(call.function.arguments);
     } catch {}
     return { ...call, function: { name: call.function.name, arguments: args } };
   });

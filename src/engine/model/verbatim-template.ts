@@ -6,14 +6,54 @@ interface TemplateNode {
   [key: string]: unknown;
 }
 
+const isNode = (value: unknown): value is TemplateNode =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+/** A part of a node that must be a node. */
+function nodeIn(value: unknown): TemplateNode {
+  if (!isNode(value)) throw new NotVerbatim();
+  return value;
+}
+
+const nodesIn = (value: unknown): TemplateNode[] => (Array.isArray(value) ? value.map(nodeIn) : [nodeIn(value)]);
+
+function nameIn({ value }: TemplateNode): string {
+  if (typeof value !== 'string') throw new NotVerbatim();
+  return value;
+}
+
 /** An expression may yield the messages or one of them, a text containing a message's content, or neither. */
 type Kind = 'messages' | 'text' | 'plain';
 
 /** Keys of a message other than its content. */
-const OTHER_KEYS = new Set(['role', 'name', 'tool_call_id', 'tool_calls', 'reasoning_content', 'thinking']);
-const LOOP_KEYS = new Set(['index', 'index0', 'revindex', 'revindex0', 'first', 'last', 'length']);
+const OTHER_KEYS: ReadonlySet<unknown> = new Set([
+  'role',
+  'name',
+  'tool_call_id',
+  'tool_calls',
+  'reasoning_content',
+  'thinking',
+]);
+const LOOP_KEYS: ReadonlySet<unknown> = new Set([
+  'index',
+  'index0',
+  'revindex',
+  'revindex0',
+  'first',
+  'last',
+  'length',
+]);
 /** Tests with the same answer for all texts. */
-const KIND_TESTS = new Set(['defined', 'undefined', 'none', 'string', 'mapping', 'number', 'boolean', 'iterable']);
+const KIND_TESTS: ReadonlySet<unknown> = new Set([
+  'defined',
+  'undefined',
+  'none',
+  'string',
+  'mapping',
+  'number',
+  'boolean',
+  'iterable',
+]);
 
 class NotVerbatim extends Error {}
 
@@ -27,7 +67,7 @@ export function isVerbatim(template: Template): boolean {
     // A name may be used before it is set.
     for (let names = -1; names !== reading.names; ) {
       names = reading.names;
-      reading.block((template.parsed as unknown as TemplateNode).body);
+      reading.block(nodeIn(template.parsed).body);
     }
     return true;
   } catch (error) {
@@ -45,7 +85,7 @@ class Reading {
   }
 
   block(body: unknown): void {
-    for (const statement of body as TemplateNode[]) this.#statement(statement);
+    for (const statement of nodesIn(body)) this.#statement(statement);
   }
 
   #statement(node: TemplateNode): void {
@@ -72,51 +112,49 @@ class Reading {
 
   #for({ loopvar, iterable, body, defaultBlock }: TemplateNode): void {
     const kind = this.#kind(iterable);
-    const { type, value } = loopvar as TemplateNode;
-    if (kind === 'text' || (kind === 'messages' && type !== 'Identifier')) throw new NotVerbatim();
-    if (kind === 'messages') this.#messages.add(value as string);
+    const name = nodeIn(loopvar);
+    if (kind === 'text' || (kind === 'messages' && name.type !== 'Identifier')) throw new NotVerbatim();
+    if (kind === 'messages') this.#messages.add(nameIn(name));
     this.block(body);
     this.block(defaultBlock);
   }
 
   #set({ assignee, value, body }: TemplateNode): void {
-    const { type, value: name } = assignee as TemplateNode;
+    const target = nodeIn(assignee);
     this.block(body);
     const kind = value === null ? 'text' : this.#kind(value);
     if (kind === 'plain') return;
-    if (type !== 'Identifier') throw new NotVerbatim();
-    if (kind === 'text') this.#texts.add(name as string);
-    else this.#messages.add(name as string);
-    if (this.#texts.has(name as string) && this.#messages.has(name as string)) throw new NotVerbatim();
+    if (target.type !== 'Identifier') throw new NotVerbatim();
+    const name = nameIn(target);
+    if (kind === 'text') this.#texts.add(name);
+    else this.#messages.add(name);
+    if (this.#texts.has(name) && this.#messages.has(name)) throw new NotVerbatim();
   }
 
   #kind(value: unknown): Kind {
-    const node = value as TemplateNode;
+    const node = nodeIn(value);
     switch (node.type) {
       case 'Identifier':
-        return this.#messages.has(node.value as string)
-          ? 'messages'
-          : this.#texts.has(node.value as string)
-            ? 'text'
-            : 'plain';
+        if (this.#messages.has(nameIn(node))) return 'messages';
+        return this.#texts.has(nameIn(node)) ? 'text' : 'plain';
       case 'StringLiteral':
       case 'IntegerLiteral':
       case 'FloatLiteral':
         return 'plain';
       case 'ArrayLiteral':
       case 'TupleLiteral':
-        return this.#plain(...(node.value as TemplateNode[]));
+        return this.#plain(...nodesIn(node.value));
       case 'MemberExpression':
         return this.#member(node);
       case 'BinaryExpression':
         return this.#binary(node);
       case 'UnaryExpression':
-        if ((node.operator as TemplateNode).value === 'not') this.#kind(node.argument);
+        if (nodeIn(node.operator).value === 'not') this.#kind(node.argument);
         else this.#plain(node.argument);
         return 'plain';
       case 'TestExpression': {
         const kind = this.#kind(node.operand);
-        if (kind !== 'plain' && !KIND_TESTS.has((node.test as TemplateNode).value as string)) throw new NotVerbatim();
+        if (kind !== 'plain' && !KIND_TESTS.has(nodeIn(node.test).value)) throw new NotVerbatim();
         return 'plain';
       }
       case 'Ternary':
@@ -130,7 +168,7 @@ class Reading {
         return kind;
       }
       case 'CallExpression':
-        return this.#plain(node.callee, ...(node.args as TemplateNode[]));
+        return this.#plain(node.callee, ...nodesIn(node.args));
       case 'KeywordArgumentExpression':
         return this.#plain(node.value);
       default:
@@ -152,22 +190,23 @@ class Reading {
 
   #member({ object, property, computed }: TemplateNode): Kind {
     const kind = this.#kind(object);
-    const { type, value } = property as TemplateNode;
+    const index = nodeIn(property);
+    const { type, value } = index;
     const key = !computed || type === 'StringLiteral' ? value : null;
     if (kind === 'plain') {
       // A loop can see neighbouring messages.
-      const isLoop = (object as TemplateNode).value === 'loop';
-      if (isLoop && !LOOP_KEYS.has(key as string)) throw new NotVerbatim();
-      if (computed) this.#index(property as TemplateNode);
+      const isLoop = nodeIn(object).value === 'loop';
+      if (isLoop && !LOOP_KEYS.has(key)) throw new NotVerbatim();
+      if (computed) this.#index(index);
       return 'plain';
     }
     if (kind === 'text') throw new NotVerbatim();
     if (key === 'content') return 'text';
-    if (OTHER_KEYS.has(key as string)) return 'plain';
+    if (OTHER_KEYS.has(key)) return 'plain';
     if (key !== null && type !== 'IntegerLiteral') throw new NotVerbatim();
-    this.#index(property as TemplateNode);
+    this.#index(index);
     // A name could hold the word "content".
-    if (!isNumberNode(property as TemplateNode)) throw new NotVerbatim();
+    if (!isNumberNode(index)) throw new NotVerbatim();
     return 'messages';
   }
 
@@ -177,7 +216,7 @@ class Reading {
   }
 
   #binary({ operator, left, right }: TemplateNode): Kind {
-    const word = (operator as TemplateNode).value;
+    const word = nodeIn(operator).value;
     if (word === 'and' || word === 'or') return this.#either(left, right);
     if (word !== '+' && word !== '~') return this.#plain(left, right);
     const kind = this.#either(left, right);
@@ -187,8 +226,8 @@ class Reading {
 
   #filter({ operand, filter }: TemplateNode): Kind {
     const kind = this.#kind(operand);
-    const { type, value, args } = filter as TemplateNode;
-    if (kind === 'plain') return type === 'CallExpression' ? this.#plain(...(args as TemplateNode[])) : 'plain';
+    const { type, value, args } = nodeIn(filter);
+    if (kind === 'plain') return type === 'CallExpression' ? this.#plain(...nodesIn(args)) : 'plain';
     if (kind === 'messages' && type === 'Identifier' && (value === 'length' || value === 'list'))
       return value === 'length' ? 'plain' : 'messages';
     throw new NotVerbatim();
@@ -196,11 +235,12 @@ class Reading {
 }
 
 /** A slice, or a number: `0`, `-1`, `loop.index0 - 1`, `messages | length`. */
-function isNumberNode({ type, argument, operator, left, right, object, filter }: TemplateNode): boolean {
+function isNumberNode(node: unknown): boolean {
+  const { type, argument, operator, left, right, object, filter } = nodeIn(node);
   if (type === 'SliceExpression' || type === 'IntegerLiteral') return true;
-  if (type === 'UnaryExpression') return isNumberNode(argument as TemplateNode);
-  if (type === 'MemberExpression') return (object as TemplateNode).value === 'loop';
-  if (type === 'FilterExpression') return (filter as TemplateNode).value === 'length';
-  const word = type === 'BinaryExpression' && (operator as TemplateNode).value;
-  return (word === '+' || word === '-') && isNumberNode(left as TemplateNode) && isNumberNode(right as TemplateNode);
+  if (type === 'UnaryExpression') return isNumberNode(argument);
+  if (type === 'MemberExpression') return nodeIn(object).value === 'loop';
+  if (type === 'FilterExpression') return nodeIn(filter).value === 'length';
+  const word = type === 'BinaryExpression' && nodeIn(operator).value;
+  return (word === '+' || word === '-') && isNumberNode(left) && isNumberNode(right);
 }

@@ -1,5 +1,6 @@
 import { withTimeout } from '../../core/async/timeout.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
+import { thrownError } from '../../core/text/thrown.ts';
 import type { Agent } from '../agents/agents.ts';
 import { type Environment, type EnvStepResult, resetResult, stepResult } from '../agents/environments.ts';
 import type { AgentAction } from '../agents/trajectory.ts';
@@ -130,7 +131,7 @@ export class EnvWorld implements World {
       if (this.#steps > 0)
         this.#final = await withTimeout(END_SECONDS, undefined, async (signal) => env.finalReward(signal));
     } catch (error) {
-      this.#failure = error as Error;
+      this.#failure = thrownError(error);
     }
     await withTimeout(END_SECONDS, undefined, async (signal) => env.close(signal));
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../../core/json/value.ts';
 import type { ModelProtocol } from './protocol.ts';
 import { jsonObjects, settingsBeside, textOrNull } from './values.ts';
 
@@ -81,7 +81,7 @@ function addDelta(blocks: JsonObject[], at: number, delta: JsonObject): void {
 function wholeBlock({ partial_json, ...block }: JsonObject): JsonObject {
   if (typeof partial_json !== 'string' || partial_json === '') return block;
   try {
-    return { ...block, input: JSON.parse(partial_json) as JsonValue };
+    return { ...block, input: plainJson(partial_json) };
   } catch {
     return { ...block, input: partial_json };
   }

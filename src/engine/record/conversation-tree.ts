@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../../core/json/value.ts';
 import { jsonObjects, withSortedKeys } from './values.ts';
 
 /** A message in the tree of a rollout's histories. */
@@ -50,7 +50,7 @@ function calls(message: JsonObject): JsonValue[] {
 function sameArguments(args: JsonValue | undefined): JsonValue {
   if (typeof args !== 'string') return withSortedKeys(args ?? null);
   try {
-    return withSortedKeys(JSON.parse(args) as JsonValue);
+    return withSortedKeys(plainJson(args));
   } catch {
     return args;
   }

@@ -1,6 +1,6 @@
 import { anyMessages } from '../../core/formats/any-message.ts';
 import { printJson } from '../../core/json/print.ts';
-import { type JsonObject, type JsonValue, keysIn } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, keysIn, plainJson } from '../../core/json/value.ts';
 import type { Turn } from '../../core/rollout/rollout.ts';
 import { withSortedKeys } from './values.ts';
 
@@ -62,7 +62,7 @@ const isTelling = ({ text, calls }: HistoryItem): boolean => text.trim() !== '' 
 function argumentsValue(args: JsonValue | undefined): JsonValue {
   if (typeof args !== 'string') return args ?? null;
   try {
-    return JSON.parse(args) as JsonValue;
+    return plainJson(args);
   } catch {
     return args;
   }

@@ -362,7 +362,7 @@ const answerHeaders = (answer: IncomingMessage): Record<string, string | string[
 
 async function requestBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { plainJson } from '../../core/json/value.ts';
 import type { ModelProtocol } from './protocol.ts';
 import type { RecordedReply } from './recorded-replies.ts';
 
@@ -31,7 +32,7 @@ const chatCalls = ({ calls }: RecordedReply): JsonObject[] =>
 
 function argumentsValue(args: string): JsonValue {
   try {
-    return JSON.parse(args) as JsonValue;
+    return plainJson(args);
   } catch {
     return args;
   }

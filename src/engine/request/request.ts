@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../../core/async/timeout.ts';
 import type { JsonObject } from '../../core/json/value.ts';
+import { thrownError } from '../../core/text/thrown.ts';
 import { type Cause, RolloutFault } from '../common/faults.ts';
 import type { Message } from '../common/message.ts';
 import type { TrajectoryStatus } from '../common/status.ts';
@@ -149,7 +150,7 @@ export class RolloutRequest extends RolloutNotes {
       await withTimeout(this.limits.timeout, this.#parts.options.signal, (signal) => this.#loop(signal));
       await this.#checkTokenization();
     } catch (error) {
-      this.#fail(error as Error);
+      this.#fail(thrownError(error));
     } finally {
       await this.#close();
       this.duration = this.now();

@@ -1,6 +1,7 @@
 import { pause, TimedOutError } from '../../core/async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { Fault } from '../../core/rollout/error-kind.ts';
+import { errorMessage, thrownError } from '../../core/text/thrown.ts';
 import { withClock } from '../common/call-clock.ts';
 import { type Cause, RolloutFault } from '../common/faults.ts';
 import type { Picture } from '../common/message.ts';
@@ -132,8 +133,8 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     if (error instanceof RolloutFault) throw error;
     if (error instanceof TimedOutError && tool.silence !== undefined)
       throw new RolloutFault(tool.silence, `tool '${call.name}': no answer: ${error.message}`);
-    const { message } = error as Error;
-    const cause = toolCauseOf(error as Error);
+    const message = errorMessage(error);
+    const cause = toolCauseOf(thrownError(error));
     if (cause !== null) throw new RolloutFault(cause, `tool '${call.name}': ${message}`);
     // The model reads the exception's message; the record keeps the traceback.
     const told = (error instanceof OwnCodeError ? error.trace : null) ?? message;

@@ -1,6 +1,6 @@
 import { withinTime } from '../../core/async/timeout.ts';
 import type { JsonValue } from '../../core/json/value.ts';
-import { errorMessage } from '../../core/text/thrown.ts';
+import { errorMessage, thrownError } from '../../core/text/thrown.ts';
 import type { Cause } from '../common/faults.ts';
 import type { Message } from '../common/message.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
@@ -81,7 +81,7 @@ export class ToolInstances {
         } catch (thrown) {
           signal.throwIfAborted();
           const error = await lastWordOf(thrown, running, tool.lastWord);
-          this.failureCause = toolCauseOf(error as Error) ?? 'tool_unavailable';
+          this.failureCause = toolCauseOf(thrownError(error)) ?? 'tool_unavailable';
           this.failure = `tool '${tool.name}' could not be created: ${errorMessage(error)}`;
           instance.isThere = false;
           return [];

@@ -51,9 +51,9 @@ async function answerRequest(
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {
-    size += (part as Buffer).length;
+    size += part.length;
     if (size > MOST_BYTES) return { status: 413, body: { detail: `a body of more than ${MOST_BYTES >> 20} MB` } };
-    parts.push(part as Buffer);
+    parts.push(part);
   }
   let value: unknown;
   try {

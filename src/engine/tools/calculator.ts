@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { pythonFloat } from '../common/python.ts';
 import { StatefulTool, type ToolResult } from './tool.ts';
 
@@ -40,7 +41,7 @@ export class CalculatorTool extends StatefulTool<null> {
     try {
       return { response: { text: calculate(a, b, op) }, reward: null, metrics: null };
     } catch (error) {
-      const { message } = error as Error;
+      const message = errorMessage(error);
       return { response: { text: `Error: ${message}`, error: message }, reward: null, metrics: null };
     }
   }

@@ -3,6 +3,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Limiter } from '../../core/async/limiter.ts';
 import { ConnectionError } from '../../core/http/connection-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Picture } from '../common/message.ts';
 import { connect, readServers } from './mcp-servers.ts';
 import { OpenAIFunctionToolSchema } from './schema.ts';
@@ -74,7 +75,7 @@ class McpTool extends StatefulTool<null> {
       };
     } catch (error) {
       signal.throwIfAborted();
-      const { message } = error as Error;
+      const message = errorMessage(error);
       // A server's refusal is about the model's arguments; a call that never arrived or never returned is not.
       const isAnswer =
         error instanceof McpError &&

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
-import { errorMessage } from '../../core/text/thrown.ts';
+import { errorMessage, thrownError } from '../../core/text/thrown.ts';
 
 interface Request {
   id: number;
@@ -25,6 +25,13 @@ interface Request {
 type OwnValues = Record<string, unknown>;
 type Method = (...args: unknown[]) => unknown;
 
+const isValues = (value: unknown): value is OwnValues => typeof value === 'object' && value !== null;
+
+/** The keys of an object; none of anything else. */
+const valuesIn = (value: unknown): OwnValues => (isValues(value) ? value : {});
+
+const isMethod = (value: unknown): value is Method => typeof value === 'function';
+
 class Wrong extends Error {}
 class CannotLoad extends Error {}
 
@@ -41,7 +48,7 @@ function methodOf(own: OwnValues, name: string): Method | null {
   const camel = camelOf(name);
   for (const key of [name, camel, camel.replace(/Openai/, 'OpenAI').replace('openai', 'OpenAI')]) {
     const found = own[key];
-    if (typeof found === 'function') return found.bind(own) as Method;
+    if (isMethod(found)) return found.bind(own);
   }
   return null;
 }
@@ -51,11 +58,11 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
   const { file, attribute } = target;
   let module: Record<string, unknown>;
   try {
-    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    module = await import(pathToFileURL(file).href);
   } catch (error) {
-    throw new CannotLoad(`${file}: ${(error as Error).name}: ${errorMessage(error)}`);
+    throw new CannotLoad(`${file}: ${thrownError(error).name}: ${errorMessage(error)}`);
   }
-  const defaults = (module.default ?? {}) as Record<string, unknown>;
+  const defaults: OwnValues = Object(module.default ?? {});
   const found = module[attribute] ?? (attribute === 'default' ? undefined : defaults[attribute]);
   if (found === undefined)
     throw new CannotLoad(
@@ -68,11 +75,7 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
   }
   let own: OwnValues;
   try {
-    const Class = found as new (...args: unknown[]) => OwnValues;
-    const fromDict = (found as Record<string, unknown>).fromDict ?? (found as Record<string, unknown>).from_dict;
-    if (typeof found !== 'function') own = found as OwnValues;
-    else if (kind === 'env' && typeof fromDict === 'function') own = fromDict.call(found, task) as OwnValues;
-    else own = kind === 'tool' ? new Class(config ?? {}, schema ?? null) : new Class(kind === 'env' ? task : config);
+    own = isClass(found) ? instanceOf(found, { kind, config, schema, task }) : valuesIn(found);
   } catch (error) {
     throw new CannotLoad(`${file}: ${attribute}: ${errorMessage(error)}`);
   }
@@ -86,15 +89,29 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
   return about;
 }
 
+interface OwnClass {
+  new (...args: unknown[]): OwnValues;
+  fromDict?: unknown;
+  from_dict?: unknown;
+}
+
+const isClass = (value: unknown): value is OwnClass => typeof value === 'function';
+
+function instanceOf(Class: OwnClass, { kind, config, schema, task }: Omit<Request, 'id' | 'op'>): OwnValues {
+  const fromDict = Class.fromDict ?? Class.from_dict;
+  if (kind === 'env' && isMethod(fromDict)) return valuesIn(fromDict.call(Class, task));
+  return kind === 'tool' ? new Class(config ?? {}, schema ?? null) : new Class(kind === 'env' ? task : config);
+}
+
 const isJsNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-function ownResultText(value: unknown): { text: string; error?: string; images?: string[] } {
+function ownResultText(value: unknown): { text: string; error?: string; images?: unknown } {
   if (typeof value === 'string') return { text: value };
-  const { text, error, image, images } = (value ?? {}) as Record<string, unknown>;
+  const { text, error, image, images } = valuesIn(value);
   if (text !== undefined && typeof text !== 'string') throw new Wrong(`a text that is a ${typeof text}`);
   if (typeof value !== 'object' || value === null || text === undefined)
     throw new Wrong(`${describe(value)} in the place of the tool's text`);
-  const pictures = (image ?? images) as string[] | undefined;
+  const pictures = image ?? images;
   return { text, ...(typeof error === 'string' ? { error } : {}), ...(pictures ? { images: pictures } : {}) };
 }
 
@@ -117,7 +134,7 @@ function plainCopy(value: unknown, depth = 0): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || isJsNumber(value)) return value;
   if (typeof value !== 'object' || ArrayBuffer.isView(value) || value instanceof Promise || depth > 200)
     throw new Wrong(`${depth > 200 ? 'a value that is nested too deep' : describe(value)}, which JSON cannot hold`);
-  const { toJSON } = value as { toJSON?: unknown };
+  const { toJSON } = valuesIn(value);
   if (typeof toJSON === 'function') return plainCopy(toJSON.call(value), depth + 1);
   if (Array.isArray(value)) return value.map((one) => plainCopy(one, depth + 1));
   if (value instanceof Map || value instanceof Set)
@@ -177,7 +194,7 @@ async function call(request: Request): Promise<unknown> {
     case 'tool.create': {
       const made = await ask('create', ...args);
       const [id, said] = Array.isArray(made) ? made : [made, undefined];
-      const whole = typeof id === 'object' && id !== null ? (id as Record<string, unknown>) : null;
+      const whole = isValues(id) ? id : null;
       const instance = whole === null ? id : (whole.instanceId ?? whole.instance_id);
       return { instance: String(instance ?? args[0]), ...ownResultText(said ?? whole?.response ?? '') };
     }
@@ -187,11 +204,7 @@ async function call(request: Request): Promise<unknown> {
         const [said, step, metrics = null] = made;
         return { ...ownResultText(said), reward: reward(step, 'the step reward'), metrics };
       }
-      const {
-        response,
-        reward: step,
-        metrics = null,
-      } = (typeof made === 'object' && made !== null ? made : {}) as Record<string, unknown>;
+      const { response, reward: step, metrics = null } = valuesIn(made);
       return { ...ownResultText(response ?? made), reward: reward(step, 'the step reward'), metrics };
     }
     case 'tool.calc_reward':
@@ -200,10 +213,16 @@ async function call(request: Request): Promise<unknown> {
       await ask('release', ...args);
       return null;
     case 'reward.score': {
-      const { data_source, solution_str, ground_truth, extra_info } = args[0] as Record<string, unknown>;
+      const { data_source, solution_str, ground_truth, extra_info } = valuesIn(args[0]);
       // verl's keyword arguments are passed as one object after the others.
-      const value = await (own.score as Method)(data_source, solution_str, ground_truth, extra_info, own.kwargs ?? {});
-      const whole = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+      const value = await methodOf(own, 'score')?.(
+        data_source,
+        solution_str,
+        ground_truth,
+        extra_info,
+        own.kwargs ?? {},
+      );
+      const whole = isValues(value) ? value : null;
       const score = reward(whole === null ? value : (whole.score ?? whole.reward), 'the score');
       if (score === null) throw new Wrong(`${describe(value)}, not a score`);
       const { score: _score, ...metadata } = whole ?? {};
@@ -227,10 +246,10 @@ async function call(request: Request): Promise<unknown> {
     }
     case 'env.step': {
       const made = await ask('step', ...args);
-      const whole = made as Record<string, unknown>;
+      const whole = valuesIn(made);
       const [observation, step, done, info] = Array.isArray(made)
         ? made
-        : [whole?.observation, whole?.reward, whole?.done, whole?.info];
+        : [whole.observation, whole.reward, whole.done, whole.info];
       if (typeof made !== 'object' || made === null || observation === undefined)
         throw new Wrong(`${describe(made)}; [observation, reward, done, info] is expected`);
       return { observation, reward: reward(step, 'the reward') ?? 0, done: Boolean(done), info: info ?? {} };

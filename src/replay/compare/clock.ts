@@ -59,6 +59,8 @@ const RATE = /^[ ]?[A-Za-z]{0,12}\/(?:s|sec|second)\b/;
 const RUN_IN =
   /\b(?:Ran \d+ tests? in|(?:passed|failed|errors?|skipped|warnings?|calls|CPU|user|sys|real|total|wall)\b.{0,20}) ?$/i;
 
+const secondsOf = (unit: string | undefined): number => UNITS[unit ?? ''] ?? Number.NaN;
+
 /** The number in seconds, as far as the words beside it give a unit; null if nothing says that it is a time. */
 export function durationAt(text: string, start: number, end: number): number | null {
   const before = text.slice(Math.max(0, start - 40), start);
@@ -66,12 +68,11 @@ export function durationAt(text: string, start: number, end: number): number | n
   const value = Number(text.slice(start, end));
   const unit = UNIT.exec(after);
   if (unit !== null) {
-    const name = ['ns', 'us', 'ms', 's', 'min', 'h'][unit.slice(1).findIndex((one) => one !== undefined)] as string;
-    return value * (UNITS[name] as number);
+    return value * secondsOf(['ns', 'us', 'ms', 's', 'min', 'h'][unit.slice(1).findIndex((one) => one !== undefined)]);
   }
   if (!LABEL.test(before) && !RUN_IN.test(before)) return null;
   const told = /\((ns|us|µs|ms|s)\)\W{0,4}$/.exec(before)?.[1];
-  return value * (UNITS[told ?? 's'] as number);
+  return value * secondsOf(told ?? 's');
 }
 
 export const isRate = (text: string, end: number): boolean => RATE.test(text.slice(end, end + 20));

@@ -1,10 +1,12 @@
 // `--config FILE`: SandboxFusion's own YAML. Its isolation, concurrency, data set and toolchain settings become
 // this server's options; every other key is reported, so nobody relies on it.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../core/text/problems.ts';
+import { thrownError } from '../../core/text/thrown.ts';
 import { CLASS_NAMES, classNamed } from '../datasets/registry.ts';
 
 const anyKeys = z.looseObject({});
@@ -87,7 +89,7 @@ function parsedYaml(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8'), { maxAliasCount: 100 });
   } catch (error) {
-    throw new Error(`--config ${file}: ${reasonOf(error as Error)}`);
+    throw new Error(`--config ${file}: ${reasonOf(thrownError(error))}`);
   }
 }
 

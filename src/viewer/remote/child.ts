@@ -29,7 +29,7 @@ export async function* outputOf(
   const closed = once(child, 'close').catch((error: NodeJS.ErrnoException) => error);
   try {
     if (signal.aborted) stop();
-    for await (const chunk of child.stdout) yield chunk as Buffer;
+    for await (const chunk of child.stdout) yield chunk;
     const ended = await closed;
     if (ended instanceof Error)
       throw new SourceError(

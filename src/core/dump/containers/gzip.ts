@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { createGunzip } from 'node:zlib';
+import { errorMessage } from '../../text/thrown.ts';
 import { BombGuard } from './limits.ts';
 
 /**
@@ -9,12 +10,13 @@ import { BombGuard } from './limits.ts';
 export async function* gunzip(path: string): AsyncGenerator<Uint8Array> {
   const guard = new BombGuard(statSync(path).size);
   try {
-    for await (const chunk of createReadStream(path).pipe(createGunzip({ chunkSize: 1 << 18 }))) {
-      guard.add((chunk as Buffer).length);
-      yield chunk as Buffer;
+    const chunks: AsyncIterable<Buffer> = createReadStream(path).pipe(createGunzip({ chunkSize: 1 << 18 }));
+    for await (const chunk of chunks) {
+      guard.add(chunk.length);
+      yield chunk;
     }
   } catch (error) {
-    const { message } = error as Error;
+    const message = errorMessage(error);
     throw new Error(message.startsWith('unpacks to') ? message : `the archive is damaged or not complete: ${message}`);
   }
 }

@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn, plainJson } from '../../json/value.ts';
 import { errorMessage } from '../../text/thrown.ts';
 import { LARGE_SAMPLE, LargeSamples } from './large-sample.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
@@ -60,7 +60,7 @@ async function summaryOf(name: string, members: ReadonlyMap<string, Member>): Pr
   for (const member of members.values()) {
     if (!/^(?:summaries\.json|_journal\/summaries\/\d+\.json)$/.test(member.name)) continue;
     try {
-      const list = JSON.parse(Buffer.from(await member.bytes()).toString('utf8')) as JsonValue;
+      const list = plainJson(Buffer.from(await member.bytes()).toString('utf8'));
       const own = (Array.isArray(list) ? list : [])
         .filter(isJsonObject)
         .find(({ id, epoch }) => `samples/${String(id)}_epoch_${String(epoch)}.json` === name);
@@ -90,8 +90,9 @@ export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
   const { size } = statSync(path);
   let head: Buffer | null = null;
   let number = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    const found = samples.feed(chunk as Buffer);
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
+  for await (const chunk of chunks) {
+    const found = samples.feed(chunk);
     if (samples.head !== null && head === null) head = headFrom(samples.head, 'the log');
     for (const { text, isWhole } of found) {
       number++;

@@ -96,9 +96,10 @@ async function* memberPieces(fd: number, zip: ZipFile, entry: Entry, guard: Bomb
     if (method !== METHOD_STORED && method !== METHOD_DEFLATED)
       throw new Error(`its compression (${method}) is not known`);
     const packed = createReadStream('', { fd, start, end: start + size - 1, autoClose: false });
-    for await (const piece of method === METHOD_STORED ? packed : packed.pipe(createInflateRaw())) {
-      guard.add((piece as Buffer).length);
-      yield piece as Buffer;
+    const pieces: AsyncIterable<Buffer> = method === METHOD_STORED ? packed : packed.pipe(createInflateRaw());
+    for await (const piece of pieces) {
+      guard.add(piece.length);
+      yield piece;
     }
   } catch (error) {
     throw new Error(`${name} cannot be unpacked: ${errorMessage(error)}`);

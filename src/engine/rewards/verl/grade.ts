@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { hendrycks } from './math.ts';
 import type { Zero } from './sympy.ts';
 import { isOneValue, UnknownFormula } from './value.ts';
@@ -16,7 +17,7 @@ export function gradeAnswer(given: string, truth: string, zero: Zero = () => nul
   if (truths.length !== givens.length) return false;
   let isUnsure = false;
   for (const [i, wanted] of truths.entries()) {
-    const found = isPart(wanted, givens[i] as string, zero);
+    const found = isPart(wanted, itemAt(givens, i), zero);
     if (found === false) return false;
     isUnsure ||= found === null;
   }

@@ -1,3 +1,4 @@
+import { itemAt } from '../../../core/lists/at.ts';
 import { gradeAnswer } from './grade.ts';
 import type { Zero } from './sympy.ts';
 import { isOneValue, numberAt } from './value.ts';
@@ -103,7 +104,7 @@ function normalise(value: MathValue, pi: number | null): MathValue | null {
   if (/^\$\d+(?:\.\d+)?/.test(value)) return value.slice(1);
   if (/^\d+(?:\.\d+)?\\?%$/.test(value)) return value.replace(/\\?%/, '');
   if (value.includes('_')) {
-    const base = digits(value.split('_')[0] as string);
+    const base = digits(itemAt(value.split('_'), 0));
     return base === null ? null : Math.trunc(base);
   }
   if (!value.includes('\\pi') || pi === null) return value;

@@ -1,11 +1,13 @@
 // Which interpreters a sandboxed program sees. /usr is always there; a Python or Node elsewhere (pyenv, conda, a venv,
 // nvm) is mounted too. A version manager's shim is not an interpreter: it is asked once for the real path, as
 // the user that the sandbox will run as, so an interpreter this user cannot reach is skipped.
+
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { thrownError } from '../../../core/text/thrown.ts';
 
 const run = promisify(execFile);
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -74,7 +76,7 @@ async function findPython(uid?: number, wished?: string): Promise<Python | null>
       return { executable, prefixes: outside };
     } catch (error) {
       // A shim of a missing version, or not accessible to this uid.
-      problem = await startProblem(path, uid, error as Error);
+      problem = await startProblem(path, uid, thrownError(error));
     }
   }
   if (wished !== undefined)

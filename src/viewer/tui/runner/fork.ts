@@ -4,6 +4,7 @@ import { parseLine } from '../../../core/dump/parse-line.ts';
 import { parseJson } from '../../../core/json/parse.ts';
 import { printJson } from '../../../core/json/print.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
+import { plainJson } from '../../../core/json/value.ts';
 import type { Turn } from '../../../core/rollout/rollout.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type Message, messageText } from '../../../engine/index.ts';
@@ -152,7 +153,7 @@ const RUNNING = {
 function callText(args: JsonValue): string {
   let value = args;
   try {
-    if (typeof value === 'string') value = JSON.parse(value) as JsonValue;
+    if (typeof value === 'string') value = plainJson(value);
   } catch {
     return String(args);
   }
