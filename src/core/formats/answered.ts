@@ -1,5 +1,6 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { lastItem } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { itemAt } from '../lists/at.ts';
 import { commandOutcome } from '../rollout/framed-outcome.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';

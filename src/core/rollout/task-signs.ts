@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { itemAt, lastItem } from '../lists/at.ts';
 import { askedForms, bareAnswer, givenAnswer, isSameNumber } from './answer-forms.ts';
 import { demandedTools } from './demanded-tools.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
