@@ -1,5 +1,4 @@
 import type { JsonValue } from '../json/value.ts';
-import { numberAt } from '../lists/at.ts';
 import { NumberColumn } from './number-column.ts';
 
 /** Only the record itself has the value. */
