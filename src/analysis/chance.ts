@@ -1,4 +1,4 @@
-import { numberAt } from '../core/lists/at.ts';
+import { numberInAt } from '../core/lists/at.ts';
 
 /** Numbers from a seed (mulberry32). */
 export function random(seed: number): () => number {
@@ -22,7 +22,7 @@ export function sample(length: number, count: number, next: () => number): numbe
   const order = [...chosen];
   for (let i = order.length - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));
-    [order[i], order[j]] = [numberAt(order, j), numberAt(order, i)];
+    [order[i], order[j]] = [numberInAt(order, j), numberInAt(order, i)];
   }
   return order;
 }

@@ -1,4 +1,4 @@
-import { numberAt } from '../core/lists/at.ts';
+import { numberInAt } from '../core/lists/at.ts';
 import { type GroupKey, settleGroups } from '../core/rollout/group-key.ts';
 
 /**
@@ -23,7 +23,7 @@ export class Groups {
     const all: number[][] = [];
     for (const records of partsBy([...keys.keys()], stepOf)) {
       for (const [at, key] of settleGroups(records.map((record) => keys[record] ?? null)).entries())
-        settled[numberAt(records, at)] = key;
+        settled[numberInAt(records, at)] = key;
       const named = records.filter((record) => settled[record] !== null);
       all.push(...partsBy(named, (record) => settled[record]?.key));
     }

@@ -1,5 +1,5 @@
 import type { DumpFile } from '../core/dump/dump-file.ts';
-import { numberAt } from '../core/lists/at.ts';
+import { numberInAt } from '../core/lists/at.ts';
 
 /** The number of steps used for the usual interval. */
 export const INTERVAL_STEPS = 64;
@@ -15,9 +15,9 @@ const SHORTEST = 1000;
  */
 export function usualInterval(files: readonly DumpFile[]): number | null {
   const times = files.slice(-INTERVAL_STEPS).map((file) => file.lastChange);
-  const gaps = times.slice(1).map((time, i) => time - numberAt(times, i));
+  const gaps = times.slice(1).map((time, i) => time - numberInAt(times, i));
   const forward = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
   if (forward.length < 2 || forward.length * 3 < gaps.length * 2) return null;
-  const median = numberAt(forward, forward.length >> 1);
+  const median = numberInAt(forward, forward.length >> 1);
   return median < SHORTEST ? null : median;
 }

@@ -1,4 +1,4 @@
-import { float64At, itemAt, numberAt } from '../../core/lists/at.ts';
+import { float64At, itemAt, numberInAt } from '../../core/lists/at.ts';
 
 /** The rows that a trainer judged together, by token of the response. All lists of a row have the same length. */
 export interface Batch {
@@ -74,7 +74,7 @@ function total(values: ArrayLike<number>): number {
   if (length < LANES) return stridedSum(values, 0, 1, length);
   const rows = Math.floor(length / LANES);
   let sum = 0;
-  for (let i = rows * LANES; i < length; i++) sum = f32(sum + f32(numberAt(values, i)));
+  for (let i = rows * LANES; i < length; i++) sum = f32(sum + f32(numberInAt(values, i)));
   for (let lane = 0; lane < LANES; lane++) sum = f32(sum + stridedSum(values, lane, LANES, rows));
   return sum;
 }
@@ -88,7 +88,7 @@ function stridedSum(values: ArrayLike<number>, from: number, stride: number, len
   for (let part = 0; part < AT_ONCE; part++) {
     let own = cascadeSum(values, from + part * stride, stride * AT_ONCE, whole);
     if (part === 0)
-      for (let i = whole * AT_ONCE; i < length; i++) own = f32(own + f32(numberAt(values, from + i * stride)));
+      for (let i = whole * AT_ONCE; i < length; i++) own = f32(own + f32(numberInAt(values, from + i * stride)));
     sum = part === 0 ? own : f32(sum + own);
   }
   return sum;
@@ -102,9 +102,9 @@ function cascadeSum(values: ArrayLike<number>, from: number, stride: number, len
   const block = Math.max(SMALLEST_BLOCK, 2 ** Math.floor(Math.ceil(Math.log2(Math.max(1, length))) / LEVELS));
   const sums = [0, 0, 0, 0];
   for (let i = 0; i < length; i++) {
-    sums[0] = f32(numberAt(sums, 0) + f32(numberAt(values, from + i * stride)));
+    sums[0] = f32(numberInAt(sums, 0) + f32(numberInAt(values, from + i * stride)));
     for (let level = 1, every = block; level < LEVELS && (i + 1) % every === 0; level++, every *= block) {
-      sums[level] = f32(numberAt(sums, level) + numberAt(sums, level - 1));
+      sums[level] = f32(numberInAt(sums, level) + numberInAt(sums, level - 1));
       sums[level - 1] = 0;
     }
   }
@@ -129,13 +129,13 @@ function byGroup(
       rows.map((row) => total(itemAt(masks, row))),
     );
     if (judged === null) return null;
-    for (const [i, row] of rows.entries()) values[row] = numberAt(judged, i);
+    for (const [i, row] of rows.entries()) values[row] = numberInAt(judged, i);
   }
   return values;
 }
 
 const spread = ({ masks }: Batch, values: readonly number[] | null): number[][] | null =>
-  values === null ? null : masks.map((mask, row) => mask.map((bit) => f32(numberAt(values, row) * Math.min(1, bit))));
+  values === null ? null : masks.map((mask, row) => mask.map((bit) => f32(numberInAt(values, row) * Math.min(1, bit))));
 
 const meanOf = (scores: readonly number[]): number => (scores.length === 1 ? 0 : f32(total(scores) / scores.length));
 
@@ -185,9 +185,9 @@ function bestAlone(scores: readonly number[], isNormed: boolean): number[] | nul
   if (scores.length < 2) return null;
   // torch.topk treats NaN as the largest.
   const rank = (score: number): number => (Number.isNaN(score) ? Number.POSITIVE_INFINITY : score);
-  const order = [...scores.keys()].sort((a, b) => rank(numberAt(scores, b)) - rank(numberAt(scores, a)) || a - b);
-  const best = numberAt(order, 0);
-  const lead = f32(numberAt(scores, best) - numberAt(scores, numberAt(order, 1)));
+  const order = [...scores.keys()].sort((a, b) => rank(numberInAt(scores, b)) - rank(numberInAt(scores, a)) || a - b);
+  const best = numberInAt(order, 0);
+  const lead = f32(numberInAt(scores, best) - numberInAt(scores, numberInAt(order, 1)));
   const scale = isNormed ? f32(deviationOf(scores) + EPSILON) : 1;
   return scores.map((_, i) => (i === best ? f32(lead / scale) : 0));
 }
@@ -198,7 +198,7 @@ function discountedReturns(rewards: readonly number[], mask: readonly number[], 
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
     if (mask[t] === 0) continue;
-    sum = f32(numberAt(rewards, t) + f32(f32(gamma) * sum));
+    sum = f32(numberInAt(rewards, t) + f32(f32(gamma) * sum));
     returns[t] = sum;
   }
   return returns;
@@ -208,9 +208,9 @@ function resetReturns(rewards: readonly number[], mask: readonly number[], gamma
   const returns = mask.map(() => 0);
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
-    sum = f32(numberAt(rewards, t) + f32(f32(gamma) * sum));
+    sum = f32(numberInAt(rewards, t) + f32(f32(gamma) * sum));
     returns[t] = sum;
-    sum = f32(sum * numberAt(mask, t));
+    sum = f32(sum * numberInAt(mask, t));
   }
   return returns;
 }
@@ -227,10 +227,10 @@ function generalized(
   let nextValue = 0;
   let last = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
-    const bit = numberAt(mask, t);
-    const delta = f32(f32(numberAt(rewards, t) + f32(f32(gamma) * nextValue)) - f32(numberAt(values, t)));
+    const bit = numberInAt(mask, t);
+    const delta = f32(f32(numberInAt(rewards, t) + f32(f32(gamma) * nextValue)) - f32(numberInAt(values, t)));
     const advantage = f32(delta + f32(f32(gamma * lambda) * last));
-    nextValue = f32(f32(numberAt(values, t) * bit) + f32((1 - bit) * nextValue));
+    nextValue = f32(f32(numberInAt(values, t) * bit) + f32((1 - bit) * nextValue));
     last = f32(f32(advantage * bit) + f32((1 - bit) * last));
     advantages[t] = last;
   }
@@ -258,7 +258,7 @@ function whitened(values: readonly (readonly number[])[], masks: readonly (reado
 }
 
 const masked = (values: number[][] | null, { masks }: Batch): number[][] | null =>
-  values?.map((row, i) => row.map((value, t) => f32(value * Math.min(1, numberAt(itemAt(masks, i), t))))) ?? null;
+  values?.map((row, i) => row.map((value, t) => f32(value * Math.min(1, numberInAt(itemAt(masks, i), t))))) ?? null;
 
 /** verl's advantage estimators. Formulas: `verl/trainer/ppo/core_algos.py`. A group of one is compared with 0. */
 export const ESTIMATORS: readonly Estimator[] = [
@@ -271,7 +271,7 @@ export const ESTIMATORS: readonly Estimator[] = [
   outcome('rloo_vectorized', leaveOneOutVectorized),
   {
     ...outcome('opo', (scores, lengths) => {
-      const weighted = scores.map((score, i) => f32(score * numberAt(lengths, i)));
+      const weighted = scores.map((score, i) => f32(score * numberInAt(lengths, i)));
       return less(scores, scores.length === 1 ? 0 : f32(total(weighted) / total(lengths)));
     }),
     isByLength: true,
@@ -298,7 +298,7 @@ export const ESTIMATORS: readonly Estimator[] = [
     advantages(batch) {
       const centred = byGroup(batch, (scores) => less(scores, meanOf(scores)));
       if (centred === null) return null;
-      const values = batch.masks.map((mask, i) => mask.map(() => numberAt(centred, i)));
+      const values = batch.masks.map((mask, i) => mask.map(() => numberInAt(centred, i)));
       return masked(whitened(values, batch.masks), batch);
     },
   },
@@ -315,10 +315,10 @@ export const ESTIMATORS: readonly Estimator[] = [
         let sum = 0;
         const returns = mask.map(() => 0);
         for (let t = mask.length - 1; t >= 0; t--) {
-          sum = f32(sum + f32(numberAt(itemAt(rewards, row), t) * numberAt(mask, t)));
+          sum = f32(sum + f32(numberInAt(itemAt(rewards, row), t) * numberInAt(mask, t)));
           returns[t] = sum;
         }
-        return returns.map((value, t) => f32(value - f32(f32(numberAt(baselines, row)) * numberAt(mask, t))));
+        return returns.map((value, t) => f32(value - f32(f32(numberInAt(baselines, row)) * numberInAt(mask, t))));
       });
     },
   },

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../core/lists/at.ts';
 import { ESTIMATORS, type Estimator } from './estimators.ts';
 
 /** The rollouts of one step, as far as a dump records them. */
@@ -31,9 +31,9 @@ export function advantagesOf(estimator: Estimator, step: StepScores, rows: reado
   if (rows.length < 2 && !isOfBatch) return 'a rollout alone has nothing to compare with';
   const at = new Map(all.map((row, i) => [row, i]));
   const found = estimator.advantages({
-    rewards: all.map((row) => [numberAt(step.scores, row)]),
-    masks: all.map((row) => [isByLength ? numberAt(step.lengths, row) : 1]),
+    rewards: all.map((row) => [numberInAt(step.scores, row)]),
+    masks: all.map((row) => [isByLength ? numberInAt(step.lengths, row) : 1]),
     groups: all.map((row) => itemAt(step.groups, row)),
   });
-  return found === null ? 'verl refuses such a batch' : rows.map((row) => numberAt(itemAt(found, at.get(row)!), 0));
+  return found === null ? 'verl refuses such a batch' : rows.map((row) => numberInAt(itemAt(found, at.get(row)!), 0));
 }

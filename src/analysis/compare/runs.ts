@@ -1,4 +1,4 @@
-import { float64At, numberAt, uint32At } from '../../core/lists/at.ts';
+import { float64At, numberInAt, uint32At } from '../../core/lists/at.ts';
 import { groupKeyOf } from '../../core/rollout/group-key.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
@@ -105,13 +105,13 @@ async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide
       const finite = rows.filter((row) => Number.isFinite(scores[row]));
       const best = finite.reduce(
         (one, row) => (float64At(scores, row) > float64At(scores, one) ? row : one),
-        finite[0] ?? numberAt(rows, 0),
+        finite[0] ?? numberInAt(rows, 0),
       );
       const worst = finite.reduce(
         (one, row) => (float64At(scores, row) < float64At(scores, one) ? row : one),
-        finite[0] ?? numberAt(rows, 0),
+        finite[0] ?? numberInAt(rows, 0),
       );
-      return [key, { n, scored, mean, row: numberAt(rows, 0), best, worst }];
+      return [key, { n, scored, mean, row: numberInAt(rows, 0), best, worst }];
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../core/lists/at.ts';
 
 /** A beginning that several answers share, or the rest of a single answer. */
 export interface TreeBranch {
@@ -55,7 +55,7 @@ export function answerTree(answers: readonly TreeAnswer[]): TreeBranch[] {
       if (known) known.push(member);
       else ways.set(word, [member]);
     }
-    const ordered = [...ways.values()].sort((a, b) => a.length - b.length || numberAt(b, 0) - numberAt(a, 0));
+    const ordered = [...ways.values()].sort((a, b) => a.length - b.length || numberInAt(b, 0) - numberInAt(a, 0));
     for (const own of ordered) open.push({ members: own, from: to, depth: depth + 1 });
   }
   return branches;

@@ -4,7 +4,7 @@ import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { STATUS_CELL } from '../../core/dump/record-facts.ts';
 import type { JsonValue } from '../../core/json/value.ts';
-import { float64At, itemAt, numberAt, uint32At } from '../../core/lists/at.ts';
+import { float64At, itemAt, numberInAt, uint32At } from '../../core/lists/at.ts';
 import type { Check } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, isQuantity } from '../../core/rollout/facts.ts';
@@ -173,10 +173,10 @@ class TableRows implements FactRows {
     let high = files.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (numberAt(starts, middle) <= at) low = middle;
+      if (numberInAt(starts, middle) <= at) low = middle;
       else high = middle - 1;
     }
-    return { file: itemAt(files, low), record: at - numberAt(starts, low) };
+    return { file: itemAt(files, low), record: at - numberInAt(starts, low) };
   }
 
   factNumbers(name: string): Float64Array {
@@ -235,7 +235,7 @@ class TableRows implements FactRows {
   #picked<T extends Int32Array | Float64Array>(column: T, make: (length: number) => T): T {
     if (this.#accepted === null) return column;
     const picked = make(this.#accepted.length);
-    for (let row = 0; row < picked.length; row++) picked[row] = numberAt(column, uint32At(this.#accepted, row));
+    for (let row = 0; row < picked.length; row++) picked[row] = numberInAt(column, uint32At(this.#accepted, row));
     return picked;
   }
 
@@ -274,7 +274,7 @@ class TableRows implements FactRows {
       if (file === null || at >= end) {
         file = this.place(row).file;
         start = this.#table.rowOf(file, 0);
-        end = numberAt(starts, files.indexOf(file) + 1);
+        end = numberInAt(starts, files.indexOf(file) + 1);
         valueAt = fieldValue(file, field);
       }
       visit(row, valueAt(at - start));

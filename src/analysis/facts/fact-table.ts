@@ -1,6 +1,6 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
-import { float64At, itemAt, lastItem, numberAt } from '../../core/lists/at.ts';
+import { float64At, itemAt, lastItem, numberInAt } from '../../core/lists/at.ts';
 import { factAt } from '../../core/rollout/facts.ts';
 import { type GroupMeasure, groupMeasure, isGroupMeasure } from './group-measures.ts';
 import { type GroupNumbers, numberGroups } from './group-numbers.ts';
@@ -26,7 +26,7 @@ export class FactTable {
     for (const file of files) starts.push(lastItem(starts) + file.count);
     this.starts = starts;
     this.length = lastItem(starts);
-    this.#at = new Map(files.map((file, at) => [file, numberAt(starts, at)]));
+    this.#at = new Map(files.map((file, at) => [file, numberInAt(starts, at)]));
   }
 
   rowOf(file: DumpFile, record: number): number {
@@ -36,7 +36,7 @@ export class FactTable {
   /** Calls with each file and its first row. */
   eachFile(visit: (file: DumpFile, start: number, count: number) => void): void {
     for (const [at, file] of this.files.entries())
-      visit(file, numberAt(this.starts, at), numberAt(this.starts, at + 1) - numberAt(this.starts, at));
+      visit(file, numberInAt(this.starts, at), numberInAt(this.starts, at + 1) - numberInAt(this.starts, at));
   }
 
   get scores(): Float64Array {

@@ -1,4 +1,4 @@
-import { float64At, numberAt } from '../../core/lists/at.ts';
+import { float64At, numberInAt } from '../../core/lists/at.ts';
 import { fTail } from './statistics.ts';
 
 export interface ChangePoint {
@@ -45,11 +45,11 @@ export function changePoint(values: ArrayLike<number>, weights: ArrayLike<number
   if (places < 1 || df < 2) return null;
   const basis = smoothBasis(n, terms, weights);
   const rest = residual(
-    Float64Array.from({ length: n }, (_, i) => numberAt(values, i) * Math.sqrt(numberAt(weights, i))),
+    Float64Array.from({ length: n }, (_, i) => numberInAt(values, i) * Math.sqrt(numberInAt(weights, i))),
     basis,
   );
   const total = dot(rest, rest);
-  const size = Array.from({ length: n }, (_, i) => numberAt(values, i) ** 2 * numberAt(weights, i)).reduce(
+  const size = Array.from({ length: n }, (_, i) => numberInAt(values, i) ** 2 * numberInAt(weights, i)).reduce(
     (sum, one) => sum + one,
     0,
   );
@@ -57,7 +57,7 @@ export function changePoint(values: ArrayLike<number>, weights: ArrayLike<number
   let best: { at: number; gain: number; jump: number } | null = null;
   for (let at = SIDE; at <= n - SIDE; at++) {
     const step = residual(
-      Float64Array.from({ length: n }, (_, i) => (i >= at ? Math.sqrt(numberAt(weights, i)) : 0)),
+      Float64Array.from({ length: n }, (_, i) => (i >= at ? Math.sqrt(numberInAt(weights, i)) : 0)),
       basis,
     );
     const length = dot(step, step);
@@ -87,17 +87,17 @@ export function levelChange(
   const places = n - 2 * SIDE + 1;
   if (places < 1) return null;
   const column = (of: (i: number) => number) =>
-    Float64Array.from({ length: n }, (_, i) => of(i) * Math.sqrt(numberAt(weights, i)));
+    Float64Array.from({ length: n }, (_, i) => of(i) * Math.sqrt(numberInAt(weights, i)));
   const line = smoothBasis(n, 2, weights);
   const level = line.slice(0, 1);
   const own = residual(
-    column((i) => numberAt(expected, i)),
+    column((i) => numberInAt(expected, i)),
     line,
   );
   const length = Math.sqrt(dot(own, own));
   const smooth = length < 1e-6 ? line : [...line, own.map((value) => value / length)];
   const flat = residual(
-    column((i) => numberAt(values, i)),
+    column((i) => numberInAt(values, i)),
     level,
   );
   const total = dot(flat, flat);
@@ -126,7 +126,7 @@ function smoothBasis(n: number, terms: number, weights: ArrayLike<number>): Floa
   for (let power = 0; power < terms; power++) {
     const column = Float64Array.from(
       { length: n },
-      (_, i) => ((2 * i) / Math.max(1, n - 1) - 1) ** power * Math.sqrt(numberAt(weights, i)),
+      (_, i) => ((2 * i) / Math.max(1, n - 1) - 1) ** power * Math.sqrt(numberInAt(weights, i)),
     );
     const rest = residual(residual(column, basis), basis);
     const length = Math.sqrt(dot(rest, rest));

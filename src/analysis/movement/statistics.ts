@@ -1,4 +1,4 @@
-import { numberAt, uint32At } from '../../core/lists/at.ts';
+import { numberInAt, uint32At } from '../../core/lists/at.ts';
 
 /** ln Γ(x) for x > 0 (Lanczos). */
 function logGamma(x: number): number {
@@ -52,7 +52,7 @@ export function correlationTail(r: number, df: number): number {
 /** Ranks from 1; equal values share their mean rank. */
 export function ranksOf(values: ArrayLike<number>): Float64Array {
   const order = Uint32Array.from({ length: values.length }, (_, i) => i).sort(
-    (a, b) => numberAt(values, a) - numberAt(values, b),
+    (a, b) => numberInAt(values, a) - numberInAt(values, b),
   );
   const ranks = new Float64Array(values.length);
   for (let from = 0; from < order.length; ) {
@@ -69,12 +69,12 @@ export function pearson(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const n = a.length;
   let [meanA, meanB] = [0, 0];
   for (let i = 0; i < n; i++) {
-    meanA += numberAt(a, i) / n;
-    meanB += numberAt(b, i) / n;
+    meanA += numberInAt(a, i) / n;
+    meanB += numberInAt(b, i) / n;
   }
   let [aa, bb, ab] = [0, 0, 0];
   for (let i = 0; i < n; i++) {
-    const [x, y] = [numberAt(a, i) - meanA, numberAt(b, i) - meanB];
+    const [x, y] = [numberInAt(a, i) - meanA, numberInAt(b, i) - meanB];
     aa += x * x;
     bb += y * y;
     ab += x * y;

@@ -1,4 +1,4 @@
-import { numberAt } from '../../core/lists/at.ts';
+import { numberInAt } from '../../core/lists/at.ts';
 import type { Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
 import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
@@ -46,9 +46,9 @@ function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Mov
     overSteps: Number.NaN,
     trend: Number.NaN,
     isTrend: since !== until,
-    since: numberAt(steps, since),
-    until: numberAt(steps, until),
-    change: { at: since, jump: after - before, p, step: numberAt(steps, since), before, after },
+    since: numberInAt(steps, since),
+    until: numberInAt(steps, until),
+    change: { at: since, jump: after - before, p, step: numberInAt(steps, since), before, after },
     p,
     isAlarm: p < CLEAR,
     alike: [],

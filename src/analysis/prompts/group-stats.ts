@@ -1,4 +1,4 @@
-import { numberAt } from '../../core/lists/at.ts';
+import { numberInAt } from '../../core/lists/at.ts';
 
 /**
  * Whether the scores of a group carry a learning signal. none: all are equal, so every advantage is 0; outlier: all but
@@ -34,7 +34,7 @@ export function groupStats(scores: ArrayLike<number>, pass = PASS, n = scores.le
   let passed = 0;
   for (let i = 0; i < n; i++) {
     // Adding 0 turns -0 into 0, so that no table shows -0.
-    const score = numberAt(scores, i) + 0;
+    const score = numberInAt(scores, i) + 0;
     if (!Number.isFinite(score)) continue;
     scored++;
     const off = score - mean;

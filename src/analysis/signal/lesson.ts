@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../core/lists/at.ts';
 import { CLIP } from '../../core/rollout/token-measures.ts';
 import type { Fit } from './fit.ts';
 import { totalOf } from './fit.ts';
@@ -121,7 +121,7 @@ function recomputed(rows: readonly SignalRow<unknown>[]): (Weight | null)[] {
     const deviation = Math.sqrt(totals.reduce((sum, total) => sum + (total - mean) ** 2, 0) / (own.length - 1));
     for (const [i, at] of own.entries()) {
       const trained = [...itemAt(rows, at).trainedBy.values()].reduce((sum, count) => sum + count, 0);
-      const advantage = deviation === 0 ? 0 : (numberAt(totals, i) - mean) / (deviation + 1e-6);
+      const advantage = deviation === 0 ? 0 : (numberInAt(totals, i) - mean) / (deviation + 1e-6);
       weights[at] = { weight: Math.abs(advantage) * trained, advantage, trained };
     }
   }

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 import type { Header } from './scan-headers.ts';
 import type { Zone } from './zone.ts';
 
@@ -108,21 +108,21 @@ export function likelyBorders(
   forward[0] = 0;
   for (let from = 0; from <= count; from++)
     for (const { to, value } of itemAt(edges, from))
-      forward[to] = Math.max(numberAt(forward, to), numberAt(forward, from) + value);
+      forward[to] = Math.max(numberInAt(forward, to), numberInAt(forward, from) + value);
   if (forward[end] === NEVER) return null;
   const backward = new Array<number>(end + 1).fill(NEVER);
   backward[end] = 0;
   for (let from = count; from >= 0; from--)
     for (const { to, value } of itemAt(edges, from))
-      backward[from] = Math.max(numberAt(backward, from), value + numberAt(backward, to));
+      backward[from] = Math.max(numberInAt(backward, from), value + numberInAt(backward, to));
   const without = new Array<number>(end + 1).fill(NEVER);
   for (let from = 0; from <= count; from++)
     for (const { to, value } of itemAt(edges, from)) {
-      const whole = numberAt(forward, from) + value + numberAt(backward, to);
-      for (let over = from + 1; over < to; over++) without[over] = Math.max(numberAt(without, over), whole);
+      const whole = numberInAt(forward, from) + value + numberInAt(backward, to);
+      for (let over = from + 1; over < to; over++) without[over] = Math.max(numberInAt(without, over), whole);
     }
   return weighed.map((_, i) => {
-    const gain = numberAt(forward, i + 1) + numberAt(backward, i + 1) - numberAt(without, i + 1);
+    const gain = numberInAt(forward, i + 1) + numberInAt(backward, i + 1) - numberInAt(without, i + 1);
     if (Number.isNaN(gain)) return null;
     return gain >= MARGIN ? true : gain <= -MARGIN ? false : null;
   });

@@ -1,6 +1,6 @@
 import { threadCount } from '../async/thread-count.ts';
 import type { JsonValue } from '../json/value.ts';
-import { float64At, lastItem, numberAt } from '../lists/at.ts';
+import { float64At, lastItem, numberInAt } from '../lists/at.ts';
 import { FACT_ROW, isLookedAt } from '../rollout/fact-row.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 
@@ -200,7 +200,7 @@ export class FactsPass {
     let hasParts = false;
     for (const [i, record] of records.entries()) {
       places[i * 2] = index.offset(record);
-      places[i * 2 + 1] = numberAt(lengths, i);
+      places[i * 2 + 1] = numberInAt(lengths, i);
       hasParts ||= index.part(record) > 0;
     }
     const request = {
@@ -220,7 +220,7 @@ export class FactsPass {
     if (answer === null) {
       if (this.#isClosed) return false;
       // One of these exceeds the thread's memory. Request each separately to find out which.
-      if (records.length === 1) this.#markLost(file, numberAt(records, 0));
+      if (records.length === 1) this.#markLost(file, numberInAt(records, 0));
       else for (const record of records) if (!(await this.#ask(file, [record], keys))) return false;
       if (records.length === 1) keys?.push(null);
       return true;

@@ -1,4 +1,4 @@
-import { float64At, itemAt, numberAt, uint32At } from '../lists/at.ts';
+import { float64At, itemAt, numberInAt, uint32At } from '../lists/at.ts';
 import type { Check } from '../rollout/checks.ts';
 import { Facts } from '../rollout/fact-row.ts';
 import { FileFacts } from './file-facts.ts';
@@ -96,7 +96,7 @@ export class LineIndex {
     let high = this.#blanks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (numberAt(this.#blanks, middle) <= record) low = middle + 1;
+      if (numberInAt(this.#blanks, middle) <= record) low = middle + 1;
       else high = middle;
     }
     return record + 1 + low;

@@ -1,4 +1,4 @@
-import { numberAt } from '../lists/at.ts';
+import { numberInAt } from '../lists/at.ts';
 
 /** The array types of a column, the smallest first, each with its marker for an unknown number. */
 const FORMS = {
@@ -36,7 +36,7 @@ export class NumberColumn {
   at(row: number): number {
     if (row >= this.#length) return Number.NaN;
     if (this.#form === null) return this.#same;
-    const value = numberAt(this.#values, row);
+    const value = numberInAt(this.#values, row);
     return value === FORMS[this.#form].unknown ? Number.NaN : value;
   }
 
@@ -63,7 +63,7 @@ export class NumberColumn {
       const { unknown } = FORMS[this.#form];
       const values = this.#values;
       for (let row = 0; row < known; row++) {
-        const value = numberAt(values, row);
+        const value = numberInAt(values, row);
         target[at + row] = value === unknown ? Number.NaN : value;
       }
     }

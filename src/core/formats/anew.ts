@@ -5,7 +5,6 @@ import type { ComparedAnew, PromptDifference } from '../rollout/compared.ts';
 import { maskByIds } from '../rollout/mask-by-ids.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { driftOf, endsOf, tokenTable } from '../rollout/token-table.ts';
-import { errorMessage } from '../text/thrown.ts';
 
 /** The rollout with the results of the user's template and tokenizer; unchanged if nothing can be compared. */
 export function checkedAnew(rollout: Rollout, anew: Anew | undefined): Rollout {
@@ -29,7 +28,13 @@ function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewT
     // Writers cut their prompts before or after the header of the reply.
     return { prompt: differences.includes(null) ? null : itemAt(differences, 0) };
   } catch (error) {
-    return { prompt: { at: 0, recorded: '', rendered: `the template refuses it: ${errorMessage(error)}` } };
+    return {
+      prompt: {
+        at: 0,
+        recorded: '',
+        rendered: `the template refuses it: ${String(error instanceof Error ? error.message : error)}`,
+      },
+    };
   }
 }
 

@@ -7,7 +7,6 @@ import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained 
 import { maskAgainstTurns } from '../rollout/mask-audit.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
-import { errorMessage } from '../text/thrown.ts';
 import type { ReadContext } from './format.ts';
 import { turnOf } from './turns.ts';
 
@@ -281,7 +280,10 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
   try {
     return { args: plainJson(value), error: null };
   } catch (error) {
-    return { args: null, error: `its arguments are not JSON: ${errorMessage(error)}`.slice(0, 200) };
+    return {
+      args: null,
+      error: `its arguments are not JSON: ${String(error instanceof Error ? error.message : error)}`.slice(0, 200),
+    };
   }
 }
 

@@ -1,6 +1,6 @@
 import { parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
 import { numberOf, objectsOf } from './values.ts';
@@ -177,7 +177,7 @@ export function withTurns(times: Times, { turns, responseTurn }: Pick<Rollout, '
     const found = places(role);
     const isTold = own.some((at) => (itemAt(spans, at).turn ?? turns.length) < turns.length);
     if (!isTold && own.length === found.length)
-      for (const [i, at] of own.entries()) spans[at] = { ...itemAt(spans, at), turn: numberAt(found, i) };
+      for (const [i, at] of own.entries()) spans[at] = { ...itemAt(spans, at), turn: numberInAt(found, i) };
   }
   return { ...times, spans };
 }

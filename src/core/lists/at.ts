@@ -12,7 +12,7 @@ export function itemAt<T>(list: ArrayLike<T>, at: number): T {
 export const lastItem = <T>(list: ArrayLike<T>): T => itemAt(list, list.length - 1);
 
 /** NaN beyond the ends, as for all functions below. */
-export const numberAt = (list: ArrayLike<number>, at: number): number => list[at] ?? Number.NaN;
+export const numberInAt = (list: ArrayLike<number>, at: number): number => list[at] ?? Number.NaN;
 
 export const float64At = (list: Float64Array, at: number): number => list[at] ?? Number.NaN;
 

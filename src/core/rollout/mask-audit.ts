@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
 import type { RolloutTokens, Span, Turn, UncheckedRollout } from './rollout.ts';
@@ -68,7 +68,7 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
   if (behind.length === masked.length && behind.length > 0)
     notice(
       'mask_break',
-      numberAt(behind, 0),
+      numberInAt(behind, 0),
       `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised again?`,
     );
   else for (const turn of masked) notice('mask_missing', turn, 'what the model wrote here is masked');

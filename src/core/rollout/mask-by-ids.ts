@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 import type { MaskByIds } from './compared.ts';
 import type { Rollout } from './rollout.ts';
 import type { TokenTable } from './token-table.ts';
@@ -35,11 +35,11 @@ export function maskByIds(
     from = at + words.length;
     const isModels = turn.role === 'assistant';
     let [wrong, right] = [0, 0];
-    while (token < own.length && numberAt(starts, token) < at) token++;
-    for (; token < own.length && numberAt(starts, token) < from; token++) {
+    while (token < own.length && numberInAt(starts, token) < at) token++;
+    for (; token < own.length && numberInAt(starts, token) < from; token++) {
       const { trained, text: piece } = itemAt(own, token);
       // A token that extends past the turn's end partly belongs to the template.
-      if (trained === null || numberAt(starts, token) + (piece?.length ?? 0) > from) continue;
+      if (trained === null || numberInAt(starts, token) + (piece?.length ?? 0) > from) continue;
       if (trained === isModels) right++;
       else wrong++;
     }

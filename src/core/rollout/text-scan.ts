@@ -1,4 +1,4 @@
-import { int32At, itemAt, numberAt, uint16At, uint32At } from '../lists/at.ts';
+import { int32At, itemAt, numberInAt, uint16At, uint32At } from '../lists/at.ts';
 import type { Rollout, Turn } from './rollout.ts';
 import { SCRIPT_OF, SCRIPTS } from './scripts.ts';
 
@@ -114,7 +114,7 @@ export function scanTexts(texts: readonly string[]): TextScan {
             if (letter > 96 && letter < 123) latin++;
             if (characters < LONGEST_WORD) continue;
           } else {
-            const script = numberAt(SCRIPT_OF, code);
+            const script = numberInAt(SCRIPT_OF, code);
             if (script >= 0) letters[script] = int32At(letters, script) + 1;
             // Scripts from here on have no blanks between words.
             if (characters < LONGEST_WORD && (script < 0 || code < 0x3041)) continue;

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 
 /** Kinds of time. model: generating; queue: waiting for a place; setup: before the first turn; score: after the last one. */
 export const TIME_KINDS = ['model', 'tool', 'queue', 'score', 'setup'] as const;
@@ -49,7 +49,7 @@ export function stretchesOf({ wall, spans }: Times): Stretch[] {
   let open: TimeSpan[] = [];
   const stretches: Stretch[] = [];
   for (let i = 0; i + 1 < cuts.length; i++) {
-    const [start, end] = [numberAt(cuts, i), numberAt(cuts, i + 1)];
+    const [start, end] = [numberInAt(cuts, i), numberInAt(cuts, i + 1)];
     while (next < waiting.length && itemAt(waiting, next).start <= start) open.push(itemAt(waiting, next++));
     open = open.filter((span) => span.end > start);
     const kind = ORDER.find((one) => open.some((span) => span.kind === one)) ?? null;

@@ -1,5 +1,5 @@
 import { eastAsianWidth } from 'get-east-asian-width';
-import { numberAt } from '../lists/at.ts';
+import { numberInAt } from '../lists/at.ts';
 
 /**
  * The rules of string-width 8 without its pattern of all emoji sequences (`\p{RGI_Emoji}`). Node 20 takes 0.1 s to
@@ -24,7 +24,7 @@ export function clusterWidth(cluster: string): number {
   if (start < 0) return 0;
   if (isEmoji(cluster)) return 2;
   const codes = [...cluster.slice(start)].map((character) => character.codePointAt(0) ?? 0);
-  if (isJamo(numberAt(codes, 0))) return jamoWidth(codes);
+  if (isJamo(numberInAt(codes, 0))) return jamoWidth(codes);
   const [base, ...others] = codes;
   return others
     .filter((code) => SPACING.test(String.fromCodePoint(code)))
@@ -46,8 +46,8 @@ function jamoWidth(codes: readonly number[]): number {
   const visible = codes.filter((code) => VISIBLE.test(String.fromCodePoint(code)));
   let width = 0;
   for (let at = 0; at < visible.length; at++) {
-    width += eastAsianWidth(numberAt(visible, at));
-    if (!isLeading(numberAt(visible, at)) || !isVowel(visible[at + 1] ?? 0)) continue;
+    width += eastAsianWidth(numberInAt(visible, at));
+    if (!isLeading(numberInAt(visible, at)) || !isVowel(visible[at + 1] ?? 0)) continue;
     at += isTrailing(visible[at + 2] ?? 0) ? 2 : 1;
   }
   return width;

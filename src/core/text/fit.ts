@@ -1,4 +1,4 @@
-import { numberAt } from '../lists/at.ts';
+import { numberInAt } from '../lists/at.ts';
 import { cellWidth, graphemes } from './graphemes.ts';
 
 /** The longest prefix of a text that takes at most `width` cells. */
@@ -9,9 +9,9 @@ export function take(text: string, width: number): string {
   // A grapheme without width can only follow another one, so this much text is always enough to fill the width.
   const { ends, widths } = graphemes(text, 0, Math.min(text.length, 64 + width * 16));
   for (let i = 0; i < ends.length; i++) {
-    cells += numberAt(widths, i);
+    cells += numberInAt(widths, i);
     if (cells > width) break;
-    end = numberAt(ends, i);
+    end = numberInAt(ends, i);
   }
   return text.slice(0, end);
 }
@@ -32,9 +32,9 @@ export function truncateStart(text: string, width: number): string {
   let cells = 1;
   let start = text.length;
   for (let i = ends.length - 1; i >= 0; i--) {
-    cells += numberAt(widths, i);
+    cells += numberInAt(widths, i);
     if (cells > width) break;
-    start = i === 0 ? 0 : numberAt(ends, i - 1);
+    start = i === 0 ? 0 : numberInAt(ends, i - 1);
   }
   return `…${text.slice(start)}`;
 }

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../lists/at.ts';
+import { itemAt, numberInAt } from '../lists/at.ts';
 
 /** Counts letters omitted, inserted, changed or swapped with their neighbour (optimal string alignment). */
 export function typingSlips(a: string, b: string): number {
@@ -6,14 +6,14 @@ export function typingSlips(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const changed = numberAt(itemAt(rows, i - 1), j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const changed = numberInAt(itemAt(rows, i - 1), j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? numberAt(itemAt(rows, i - 2), j - 2) + 1 : Number.POSITIVE_INFINITY;
-      row.push(Math.min(numberAt(itemAt(rows, i - 1), j) + 1, numberAt(row, j - 1) + 1, changed, swapped));
+      const swapped = isSwap ? numberInAt(itemAt(rows, i - 2), j - 2) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(numberInAt(itemAt(rows, i - 1), j) + 1, numberInAt(row, j - 1) + 1, changed, swapped));
     }
     rows.push(row);
   }
-  return numberAt(itemAt(rows, a.length), b.length);
+  return numberInAt(itemAt(rows, a.length), b.length);
 }
 
 /** The candidate with the fewest typos relative to `word`, the first of several; null if each has more than `most`. */

@@ -1,4 +1,4 @@
-import { numberAt } from '../lists/at.ts';
+import { numberInAt } from '../lists/at.ts';
 
 /** The position of a quote in a text. */
 export interface QuotePlace {
@@ -24,5 +24,5 @@ export function placeOfQuote(text: string, quote: string): QuotePlace | null {
   const words = wanted.replace(/\s+/g, ' ');
   const found = plain.indexOf(words);
   if (found === -1 || plain.indexOf(words, found + 1) !== -1) return null;
-  return { start: numberAt(starts, found), end: starts[found + words.length] ?? text.trimEnd().length };
+  return { start: numberInAt(starts, found), end: starts[found + words.length] ?? text.trimEnd().length };
 }

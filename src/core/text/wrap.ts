@@ -1,4 +1,4 @@
-import { numberAt, uint32At } from '../lists/at.ts';
+import { numberInAt, uint32At } from '../lists/at.ts';
 import { take } from './fit.ts';
 import { cellWidth, eachGrapheme, graphemes } from './graphemes.ts';
 
@@ -221,9 +221,9 @@ export function takeTabbed(text: string, width: number): string {
   // Cells have few units, so limit the search: a line may be 45 MB long.
   const { ends, widths } = graphemes(text, 0, Math.min(text.length, 64 + width * 16));
   for (const [i, own] of widths.entries()) {
-    cells += text.charCodeAt(numberAt(ends, i) - 1) === 0x09 ? TAB - (cells % TAB) : own;
+    cells += text.charCodeAt(numberInAt(ends, i) - 1) === 0x09 ? TAB - (cells % TAB) : own;
     if (cells > width) break;
-    end = numberAt(ends, i);
+    end = numberInAt(ends, i);
   }
   return text.slice(0, end);
 }

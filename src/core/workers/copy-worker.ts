@@ -4,7 +4,6 @@ import { giveWay } from '../async/give-way.ts';
 import type { Copy } from '../dump/containers/lines-in.ts';
 import { copyInto } from '../dump/containers/open.ts';
 import type { CopyAnswer, CopyRequest } from '../dump/copy-thread.ts';
-import { errorMessage } from '../text/thrown.ts';
 
 giveWay();
 
@@ -26,7 +25,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: CopyReq
       told = copy.places.length;
     }
   } catch (error) {
-    answer.error = errorMessage(error);
+    answer.error = error instanceof Error ? error.message : String(error);
   }
   parentPort?.postMessage({ id, answer });
 });

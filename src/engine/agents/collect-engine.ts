@@ -1,7 +1,7 @@
 import { pool } from '../../core/async/pool.ts';
 import { TimedOutError, withTimeout } from '../../core/async/timeout.ts';
 import type { JsonValue } from '../../core/json/value.ts';
-import { numberAt } from '../../core/lists/at.ts';
+import { numberInAt } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import { monteCarloReturns } from '../common/returns.ts';
@@ -316,7 +316,7 @@ export class TrajectoryCollectEngine {
   #fillReturns(trajectory: Trajectory): void {
     const rewards = trajectory.steps.map((step) => step.reward);
     const returns = monteCarloReturns(rewards, this.#options.gamma ?? 1);
-    for (const [index, step] of trajectory.steps.entries()) step.mcReturn = numberAt(returns, index);
+    for (const [index, step] of trajectory.steps.entries()) step.mcReturn = numberInAt(returns, index);
     trajectory.reward = rewards.reduce((sum, reward) => sum + reward, 0);
   }
 

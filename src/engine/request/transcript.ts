@@ -1,4 +1,4 @@
-import { numberAt } from '../../core/lists/at.ts';
+import { numberInAt } from '../../core/lists/at.ts';
 import type { Span } from '../../core/rollout/rollout.ts';
 import type { RenderedPiece, Rendering } from './renderer.ts';
 
@@ -190,7 +190,7 @@ export class Transcript {
 
 /** An iterator would create an object per number. */
 function append(to: number[], numbers: readonly number[]): void {
-  for (let at = 0; at < numbers.length; at++) to.push(numberAt(numbers, at));
+  for (let at = 0; at < numbers.length; at++) to.push(numberInAt(numbers, at));
 }
 
 function cutSegment(segment: Segment, count: number, decode: (ids: number[]) => string): Segment {

@@ -1,4 +1,4 @@
-import { numberAt } from '../../core/lists/at.ts';
+import { numberInAt } from '../../core/lists/at.ts';
 import type { Size } from './zoom-box.ts';
 
 /** A picture's samples, four bytes per pixel. */
@@ -32,7 +32,7 @@ function mix(
   for (let channel = 0; channel < 4; channel++) {
     let sum = 0;
     for (let index = 0; index < weights.length; index++)
-      sum += numberAt(from, at + index * step + channel) * numberAt(weights, index);
+      sum += numberInAt(from, at + index * step + channel) * numberInAt(weights, index);
     to[place + channel] = sum;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { Dump } from '../../core/dump/dump.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
-import { itemAt, numberAt } from '../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../core/lists/at.ts';
 import { CHECKS, type Check } from '../../core/rollout/checks.ts';
 import { formatPercent, plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
@@ -148,7 +148,7 @@ async function lostSignal(dump: Dump): Promise<LostSignal> {
       lost.unobserved[name] += unobserved[SIGNAL_CHECKS[name].of];
     }
     for (const { check, severity, rows: own, turn } of findings) {
-      const { file, record } = itemAt(rows, numberAt(own, 0)).at;
+      const { file, record } = itemAt(rows, numberInAt(own, 0)).at;
       lost.findings.push({ check, severity, locator: `${file.locator(record)}${turn === null ? '' : `#t${turn}`}` });
     }
   }

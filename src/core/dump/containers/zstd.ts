@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { itemAt, numberAt, uint8At } from '../../lists/at.ts';
+import { itemAt, numberInAt, uint8At } from '../../lists/at.ts';
 import { BombGuard } from './limits.ts';
 
 const SKIPPABLE = 0x184d2a50;
@@ -117,8 +117,8 @@ function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, si
   if (magic !== FRAME) throw new Error(`no zstd frame at byte ${at}: the file is damaged`);
   const descriptor = uint8At(head, 4);
   const isSingle = (descriptor & 0x20) !== 0;
-  const dictionary = numberAt([0, 1, 2, 4], descriptor & 3);
-  const sizeBytes = numberAt([isSingle ? 1 : 0, 2, 4, 8], descriptor >> 6);
+  const dictionary = numberInAt([0, 1, 2, 4], descriptor & 3);
+  const sizeBytes = numberInAt([isSingle ? 1 : 0, 2, 4, 8], descriptor >> 6);
   let next = 5 + (isSingle ? 0 : 1) + dictionary;
   const content = contentSize(head, next, sizeBytes);
   next += sizeBytes;

@@ -1,7 +1,7 @@
 import { parsePythonJson } from '../../../core/json/parse.ts';
 import { printJson } from '../../../core/json/print.ts';
 import { isJsonObject, type JsonValue, objectIn, stringIn } from '../../../core/json/value.ts';
-import { numberAt } from '../../../core/lists/at.ts';
+import { numberInAt } from '../../../core/lists/at.ts';
 import type { CheckOptions, Run } from '../../../sandbox/check-correctness.ts';
 import type { RunCodeResponse } from '../../../sandbox/protocol.ts';
 
@@ -129,7 +129,7 @@ function says(stdout: string, expected: JsonValue | undefined, isCall: boolean):
   const [a, b] = [numbers(mine), numbers(other)];
   return (
     a.length === b.length &&
-    a.every((value, i) => Math.abs(value - numberAt(b, i)) <= 1e-8 + 1e-5 * Math.abs(numberAt(b, i)))
+    a.every((value, i) => Math.abs(value - numberInAt(b, i)) <= 1e-8 + 1e-5 * Math.abs(numberInAt(b, i)))
   );
 }
 

@@ -1,7 +1,7 @@
 import type { RunPair } from '../../../analysis/compare/runs.ts';
 import type { TreeBranch } from '../../../analysis/compare/tree.ts';
 import { outcomeCounts, outcomeText } from '../../../analysis/report/runs.ts';
-import { numberAt } from '../../../core/lists/at.ts';
+import { numberInAt } from '../../../core/lists/at.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { meanText } from '../../../core/text/quantities.ts';
 import { escaped } from './page.ts';
@@ -59,7 +59,7 @@ export function treeArticle(
       words.length > LONG
         ? `<details><summary>${escaped(words.slice(0, LONG))} …</summary><pre class="prose">${escaped(text)}</pre></details>`
         : escaped(words);
-    const { locator, id } = at(numberAt(members, 0));
+    const { locator, id } = at(numberInAt(members, 0));
     const name =
       n > 1 ? plural(n, 'rollout') : id === null ? escaped(locator) : `<a href="#${id}">${escaped(locator)}</a>`;
     html.push(`<div class="branch"><b>${name}, ${n > 1 ? 'mean ' : ''}score ${mean(score)}</b> ${said}`);

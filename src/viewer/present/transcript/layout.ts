@@ -1,4 +1,4 @@
-import { itemAt, numberAt, uint8At, uint32At } from '../../../core/lists/at.ts';
+import { itemAt, numberInAt, uint8At, uint32At } from '../../../core/lists/at.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { type Lines, lineAt, visibleRange, wrap, wrapping } from '../../../core/text/wrap.ts';
@@ -304,8 +304,8 @@ export class Layout {
   }
 
   #placedAt(row: number): FoundBlock {
-    const at = lastNotAfter(this.#starts.length, (i) => numberAt(this.#starts, i) <= row);
-    const start = numberAt(this.#starts, at);
+    const at = lastNotAfter(this.#starts.length, (i) => numberInAt(this.#starts, i) <= row);
+    const start = numberInAt(this.#starts, at);
     const { placed } = itemAt(this.#laid, at);
     return {
       start,

@@ -1,4 +1,4 @@
-import { itemAt, numberAt } from '../../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../../core/lists/at.ts';
 import { orTrained, type Trained } from '../../../core/rollout/loss-mask.ts';
 import { fitLeft, truncate } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
@@ -68,7 +68,7 @@ function paint(
   let out = '';
   let column = 0;
   for (let i = 0; i + 1 < edges.length; i++) {
-    const [from, to] = [numberAt(edges, i), numberAt(edges, i + 1)];
+    const [from, to] = [numberInAt(edges, i), numberInAt(edges, i + 1)];
     const holds = (range: Range): boolean => range.start <= from && range.end >= to;
     const style = hits.find(holds)?.style ?? ranges.find(holds)?.style ?? base;
     const piece = expandTabs(text.slice(from - start, to - start), column);

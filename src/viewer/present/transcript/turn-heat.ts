@@ -1,4 +1,4 @@
-import { itemAt, lastItem, numberAt } from '../../../core/lists/at.ts';
+import { itemAt, lastItem, numberInAt } from '../../../core/lists/at.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { isEndToken, SURPRISING, type TokenText } from '../../../core/rollout/token-table.ts';
 import type { Range } from './block.ts';
@@ -62,7 +62,7 @@ function heatOf(logprobs: readonly number[]): Omit<TurnHeat, 'places'> {
     const from = Math.floor((cell * logprobs.length) / cells);
     const to = Math.floor(((cell + 1) * logprobs.length) / cells);
     let least = 0;
-    for (let at = from; at < to; at++) least = Math.min(least, numberAt(logprobs, at));
+    for (let at = from; at < to; at++) least = Math.min(least, numberInAt(logprobs, at));
     strip += chanceBar(least);
   }
   return { strip, surprising: logprobs.filter((value) => value < SURPRISING).length };

@@ -1,6 +1,6 @@
 import { advantagesOf, OF_A_DUMP } from '../../../analysis/advantages/of-dump.ts';
 import { groupStats } from '../../../analysis/prompts/group-stats.ts';
-import { numberAt } from '../../../core/lists/at.ts';
+import { numberInAt } from '../../../core/lists/at.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { meanText, scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
@@ -76,7 +76,7 @@ export function groupPage({ place, left }: GroupSubject, sort: PageSort | null, 
     empty: 'no rollouts',
     sort,
     row: (index) => {
-      const record = numberAt(ordered, index);
+      const record = numberInAt(ordered, index);
       const isOut = !isIn(record);
       return {
         cells: [

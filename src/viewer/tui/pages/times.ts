@@ -1,5 +1,5 @@
 import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../../analysis/step-clock.ts';
-import { itemAt, lastItem, numberAt } from '../../../core/lists/at.ts';
+import { itemAt, lastItem, numberInAt } from '../../../core/lists/at.ts';
 import type { Facts } from '../../../core/rollout/fact-row.ts';
 import { type Stretch, TIME_KINDS, type TimeSpan } from '../../../core/rollout/times.ts';
 import { plural } from '../../../core/text/numbers.ts';
@@ -198,7 +198,7 @@ function clockLines({ seconds, tail, straggler }: StepClock, rows: readonly Cloc
 function ownStartsText(rows: readonly ClockRow[]): string {
   const walls = rows.map(({ wall }) => wall).sort((a, b) => a - b);
   const most = lastItem(walls);
-  const most95 = numberAt(walls, Math.max(0, Math.ceil(walls.length * 0.95) - 1));
+  const most95 = numberInAt(walls, Math.max(0, Math.ceil(walls.length * 0.95) - 1));
   const started = rows.filter(({ start }) => start !== null).length;
   const starts = started === 0 ? 'no starts are recorded' : `starts are recorded of ${started} of ${rows.length}`;
   return `the slowest took ${secondsText(most)}, 95 % of them ${secondsText(most95)} or less; ${starts}`;

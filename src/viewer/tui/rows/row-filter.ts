@@ -10,7 +10,7 @@ import { IN_RECORD } from '../../../core/dump/cell-column.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { bad, type ParsedLine } from '../../../core/dump/parse-line.ts';
-import { itemAt, numberAt } from '../../../core/lists/at.ts';
+import { itemAt, numberInAt } from '../../../core/lists/at.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { QueryPool } from './query-pool.ts';
 
@@ -152,7 +152,7 @@ export class RowFilter {
     // No thread could be started, since records this small cannot exhaust one: read them here.
     if (records.reduce((sum, record) => sum + file.index.length(record), 0) < LITTLE)
       return records.map((record) => this.#judge({ file, record }, filterHere({ file, record })));
-    if (records.length === 1) return [this.#judge({ file, record: numberAt(records, 0) }, UNREADABLE)];
+    if (records.length === 1) return [this.#judge({ file, record: numberInAt(records, 0) }, UNREADABLE)];
     // One of them crashed the thread; asking for each alone finds out which.
     const verdicts: RowAnswer[] = [];
     for (const record of records) {

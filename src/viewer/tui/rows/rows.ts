@@ -1,6 +1,6 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
-import { itemAt, numberAt, uint32At } from '../../../core/lists/at.ts';
+import { itemAt, numberInAt, uint32At } from '../../../core/lists/at.ts';
 import type { Rows } from '../state/rows.ts';
 
 /** The part of a file that is in the list: all its records up to `length`, or the given ones in ascending order. */
@@ -32,22 +32,22 @@ export function rowsOf(parts: readonly FileRows[]): Rows {
       let high = parts.length - 1;
       while (low < high) {
         const middle = (low + high + 1) >> 1;
-        if (numberAt(starts, middle) <= index) low = middle;
+        if (numberInAt(starts, middle) <= index) low = middle;
         else high = middle - 1;
       }
       const { file, records } = itemAt(parts, low);
-      const at = index - numberAt(starts, low);
+      const at = index - numberInAt(starts, low);
       return { file, record: records === null ? at : uint32At(records, at) };
     },
     indexOf({ file, record }) {
       const number = order.get(file);
       const at = number === undefined ? -1 : positionIn(itemAt(parts, number), record);
-      return at < 0 ? -1 : numberAt(starts, number!) + at;
+      return at < 0 ? -1 : numberInAt(starts, number!) + at;
     },
     near({ file, record }) {
       const number = order.get(file);
       const at = number === undefined ? -1 : nearestIn(itemAt(parts, number), record);
-      return at < 0 ? -1 : numberAt(starts, number!) + at;
+      return at < 0 ? -1 : numberInAt(starts, number!) + at;
     },
   };
 }

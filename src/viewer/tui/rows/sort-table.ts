@@ -1,7 +1,7 @@
 import type { SortValue } from '../../../analysis/query/sort.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
-import { float64At, itemAt, numberAt, uint8At, uint16At, uint32At } from '../../../core/lists/at.ts';
+import { float64At, itemAt, numberInAt, uint8At, uint16At, uint32At } from '../../../core/lists/at.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
 const NUMBER = 0;
@@ -113,7 +113,8 @@ export class SortTable {
         return isLess === this.#descending ? 1 : -1;
       }
     }
-    const byFile = numberAt(this.#ranks, uint32At(this.#files, a)) - numberAt(this.#ranks, uint32At(this.#files, b));
+    const byFile =
+      numberInAt(this.#ranks, uint32At(this.#files, a)) - numberInAt(this.#ranks, uint32At(this.#files, b));
     return byFile !== 0 ? byFile : uint32At(this.#records, a) - uint32At(this.#records, b);
   }
 
@@ -180,8 +181,8 @@ export class SortTable {
     const ranks = this.#ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1;
     const starts = new Uint32Array(ranks + 1);
     for (const id of ids)
-      starts[numberAt(this.#ranks, uint32At(this.#files, id)) + 1] =
-        uint32At(starts, numberAt(this.#ranks, uint32At(this.#files, id)) + 1) + 1;
+      starts[numberInAt(this.#ranks, uint32At(this.#files, id)) + 1] =
+        uint32At(starts, numberInAt(this.#ranks, uint32At(this.#files, id)) + 1) + 1;
     yield;
     for (let rank = 0; rank < ranks; rank++) starts[rank + 1] = uint32At(starts, rank + 1) + uint32At(starts, rank);
     const ordered = new Uint32Array(ids.length);
@@ -192,7 +193,7 @@ export class SortTable {
       if (i > 0 && this.#files[id] === this.#files[uint32At(ids, i - 1)])
         isAscending &&= uint32At(this.#records, id) > last;
       last = uint32At(this.#records, id);
-      ordered[starts[numberAt(this.#ranks, uint32At(this.#files, id))]!++] = id;
+      ordered[starts[numberInAt(this.#ranks, uint32At(this.#files, id))]!++] = id;
       if ((i & (STRIDE - 1)) === 0) yield;
     }
     // Records of a file are examined in order; if that ever fails to hold, a comparison sort fixes it.
@@ -200,7 +201,7 @@ export class SortTable {
       ? ordered
       : ordered.sort(
           (a, b) =>
-            numberAt(this.#ranks, uint32At(this.#files, a)) - numberAt(this.#ranks, uint32At(this.#files, b)) ||
+            numberInAt(this.#ranks, uint32At(this.#files, a)) - numberInAt(this.#ranks, uint32At(this.#files, b)) ||
             uint32At(this.#records, a) - uint32At(this.#records, b),
         );
   }

@@ -1,5 +1,5 @@
 import type { Place } from '../../../core/dump/dump.ts';
-import { numberAt } from '../../../core/lists/at.ts';
+import { numberInAt } from '../../../core/lists/at.ts';
 import type { Rollout, ToolCall } from '../../../core/rollout/rollout.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
@@ -70,7 +70,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   if (confirm !== null) return key === 'y' && where !== null ? runMany(state, question, confirm, data) : state;
   if (key === 'k') {
     const steps = [...new Set([...REPEATS, state.replay.repeat])].sort((a, b) => a - b);
-    return lookWhere(state, { ...question, repeat: numberAt(steps, (steps.indexOf(repeat) + 1) % steps.length) });
+    return lookWhere(state, { ...question, repeat: numberInAt(steps, (steps.indexOf(repeat) + 1) % steps.length) });
   }
   if (key === 's' && where?.stateful !== true) return lookWhere(state, { ...question, session: !session });
   if (key === 'tab') {

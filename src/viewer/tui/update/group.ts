@@ -1,5 +1,5 @@
 import type { Place } from '../../../core/dump/dump.ts';
-import { numberAt } from '../../../core/lists/at.ts';
+import { numberInAt } from '../../../core/lists/at.ts';
 import type { Data } from '../rows/data.ts';
 import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
@@ -48,7 +48,7 @@ export const groupHandlers = {
     const rows = data.rows(state);
     const wanted = members.indexOf(record) + by;
     const at = Math.max(0, Math.min(members.length - 1, wanted));
-    const place = { file, record: numberAt(members, at) };
+    const place = { file, record: numberInAt(members, at) };
     const text = `${at + 1} of ${members.length} of its group`;
     if (samePlace(place, cursor)) return saying(state, `${text}: the ${by > 0 ? 'last' : 'first'}`);
     const index = rows.indexOf(place);

@@ -1,4 +1,4 @@
-import { lastItem, numberAt } from '../../../core/lists/at.ts';
+import { lastItem, numberInAt } from '../../../core/lists/at.ts';
 import { truncate } from '../../../core/text/fit.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
@@ -53,10 +53,10 @@ function callLines(question: CallQuestion, width: number): QuestionLines {
 
 /** `call 1`, `calls 1 and 2`, `calls 1 to 4`, `5 calls`: numbers as the line says them, from 1. */
 function callsText(before: readonly number[]): string {
-  if (before.length === 1) return `call ${numberAt(before, 0) + 1}`;
-  if (before.length === 2) return `calls ${numberAt(before, 0) + 1} and ${numberAt(before, 1) + 1}`;
-  const isRun = lastItem(before) - numberAt(before, 0) === before.length - 1;
-  return isRun ? `calls ${numberAt(before, 0) + 1} to ${lastItem(before) + 1}` : `${before.length} calls`;
+  if (before.length === 1) return `call ${numberInAt(before, 0) + 1}`;
+  if (before.length === 2) return `calls ${numberInAt(before, 0) + 1} and ${numberInAt(before, 1) + 1}`;
+  const isRun = lastItem(before) - numberInAt(before, 0) === before.length - 1;
+  return isRun ? `calls ${numberInAt(before, 0) + 1} to ${lastItem(before) + 1}` : `${before.length} calls`;
 }
 
 function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion, width: number): QuestionLines {
