@@ -5,7 +5,7 @@ import { type Candidate, type PairOptions, type PairPlan, pairOf, pairsInGroup }
 import { partsBy } from '../../analysis/groups.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { printJson } from '../../core/json/print.ts';
-import { itemAt } from '../../core/lists/at.ts';
+
 import { type GroupKey, settleGroups } from '../../core/rollout/group-key.ts';
 import { branchesOf } from '../../replay/branches.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
