@@ -15,7 +15,11 @@ export function noticesOf(root, builds) {
       }
     }
   }
-  const parts = [...folders].sort().map((folder) => notice(join(root, folder)));
+  // Equal licences side by side: the package is smaller by what then repeats within reach.
+  const parts = [...folders]
+    .sort()
+    .map((folder) => notice(join(root, folder)))
+    .sort((a, b) => compareText(wordsOf(a), wordsOf(b)));
   return `The program contains code of these packages.\n\n${parts.join('\n')}`;
 }
 
@@ -26,3 +30,8 @@ function notice(folder) {
   const terms = texts.length > 0 ? texts.join('\n\n') : 'The package brings no text of its licence.';
   return `${'='.repeat(80)}\n${name} ${version} (${license ?? 'licence not named'})\n\n${terms}\n`;
 }
+
+/** A notice from its licence on, without the holders of the copyright. */
+const wordsOf = (text) => text.slice(text.indexOf('(')).replace(/^.*Copyright.*$/gm, '');
+
+const compareText = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
