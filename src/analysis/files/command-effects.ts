@@ -175,7 +175,7 @@ function commandEffects({ words, redirects }: SimpleCommand, command: string): F
   }
   if (FORMATTERS.test(name) || args.some((arg) => FORMATTERS.test(arg) || FORMATS.test(arg)))
     return [...effects, anyFile(`${name} rewrites files`)];
-  // What a shell runs later counts from now on.
+  // Commands that a shell runs later count from now on.
   if (name === 'trap' || name === 'alias') return [...effects, ...loopEffects(args.join(' '))];
   if (READS.has(name)) return effects;
   if (UNPACKERS.test(name)) {

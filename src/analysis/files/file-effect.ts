@@ -1,4 +1,4 @@
-/** What a part of a command does to files, as far as its text shows. Paths are as the command has them. */
+/** The effects of a part of a command on files, as far as its text shows. Paths are as the command has them. */
 export type FileEffect =
   | { kind: 'write'; path: string; text: string; appends: boolean }
   | { kind: 'copy' | 'move'; from: string; to: string }

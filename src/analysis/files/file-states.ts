@@ -44,7 +44,7 @@ const NO_ACTION: RecordedAction = {
   resultTurn: null,
 };
 
-/** What is known of each file, and each state that it had, in the order of the calls. */
+/** The known content of each file, and each state that it had, in the order of the calls. */
 export class FileStates {
   readonly states: FileState[] = [];
   /** The call that is followed now. */

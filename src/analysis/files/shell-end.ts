@@ -22,7 +22,7 @@ export function happenedOf(
   if (seen === null) return 'maybe';
   if (isProven && exit === 0) return 'did';
   const failed = exit === null ? hasErrors : exit !== 0;
-  // Of several files, some may have changed before the one that failed.
+  // Some of several files may have changed before the one that failed.
   if (isAlone && isProven) return !failed ? 'did' : effects.length === 1 ? 'no' : 'maybe';
   const ran = runs === 'always' || (runs === 'after' && before === 'did');
   return ran && isLoud && !hasErrors ? 'did' : 'maybe';

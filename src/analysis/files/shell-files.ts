@@ -206,7 +206,7 @@ export class ShellFiles {
     }
   }
 
-  /** What a script does, by its text as it is known now. */
+  /** The effects of a script, by its text as it is known now. */
   #script(effect: Extract<FileEffect, { kind: 'script' }>, end: ShellEnd): void {
     const { language, args } = effect;
     const [path] = this.#placed(effect.path, false);

@@ -17,7 +17,7 @@ export async function whatMoved(
 ): Promise<Movement[]> {
   const numbers = await movements(facts, rest);
   const said = await saidChanges(facts, textOf, rest);
-  // What a model says counts where it is rewarded; a tool that broke has few rewarded rollouts.
+  // A model's words count where it is rewarded; a tool that broke has few rewarded rollouts.
   const of = (speaker: PhraseMovement['by']) =>
     (speaker === 'model' ? said.rewarded : said.any)
       .filter(({ by }) => by === speaker)

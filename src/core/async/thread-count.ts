@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 let asked: number | null = null;
 
-/** What the user allows, of each kind of thread. */
+/** The user's limits for each kind of thread. */
 export function allowThreads(count: number): void {
   asked = count;
 }

@@ -121,7 +121,7 @@ function contextsOf(record: JsonObject): Context[] {
 const scorersOf = (record: JsonObject): JsonObject =>
   isJsonObject(record.scores) ? record.scores : isJsonObject(record.score) ? { score: record.score } : {};
 
-/** Of a scorer that gives several values none is the score. */
+/** A scorer that gives several values gives no score. */
 function isOneOfSeveral(record: JsonObject): boolean {
   const first = Object.values(scorersOf(record))[0];
   const value = isJsonObject(first) ? first.value : first;

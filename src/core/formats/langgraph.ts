@@ -72,7 +72,7 @@ function laterFirst(snapshots: readonly JsonObject[], a: number, b: number): num
   );
 }
 
-/** What makes a message the same in two snapshots: its words and calls, as ids may be missing. */
+/** The parts that make a message the same in two snapshots: its words and calls, as ids may be missing. */
 function keyOfMessage(message: JsonObject): string {
   const held = isJsonObject(message.kwargs) ? message.kwargs : isJsonObject(message.data) ? message.data : message;
   const parts: (JsonValue | undefined)[] = [message.type ?? message.role, held.content, held.tool_calls];

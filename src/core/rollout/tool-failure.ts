@@ -33,7 +33,7 @@ export function failureOf(
   return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineFrom(text, text.search(/\S|$/)) };
 }
 
-/** What the text states by itself counts where nothing was recorded. That a tool worked does not mean that its command did. */
+/** A text's own statement counts where nothing was recorded. That a tool worked does not mean that its command did. */
 const notedOutcome = (text: string, outcome: RecordedOutcome | undefined): RecordedOutcome | undefined =>
   outcome === undefined
     ? framedOutcome(text)

@@ -17,7 +17,7 @@ export interface Unread {
 const LEAST = 20;
 /** Characters that are searched for texts that are no whole value of the rollout. */
 const BUDGET = 2e9;
-/** What is longer is data. */
+/** Longer texts are data. */
 const LONGEST_LABEL = 200;
 /** Nothing that a person wrote is nested deeper. */
 const DEPTH = 64;

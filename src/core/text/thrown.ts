@@ -10,7 +10,7 @@ export const errorCode = (error: unknown): string | undefined =>
     ? error.code
     : undefined;
 
-/** What was thrown as an error. One of another realm is no instance of this one's Error, and is kept as it is. */
+/** The thrown value as an error. One of another realm is no instance of this one's Error, and is kept as it is. */
 export const thrownError = (thrown: unknown): Error => (isError(thrown) ? thrown : new Error(errorMessage(thrown)));
 
 const isError = (thrown: unknown): thrown is Error =>

@@ -135,7 +135,7 @@ export class RecordingProxy {
     else await this.#pass(request, response, this.#base, path, sent, asked, rollout);
   }
 
-  /** What the recorder reads of a request. One that it cannot read is passed on all the same, and that is said. */
+  /** The part of a request that the recorder reads. One that it cannot read is passed on all the same, and that is said. */
   async #asked({ headers }: IncomingMessage, path: string, body: Buffer): Promise<ProxyRequest | null> {
     const protocol = protocolOf(path);
     if (protocol === undefined) return null;

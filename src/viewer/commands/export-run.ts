@@ -315,7 +315,7 @@ class ExportFiles {
       throw new UsageError(`${there} is there already; --force replaces it`);
   }
 
-  /** What it writes, cards too. */
+  /** The paths that it writes, cards too. */
   targets(): string[] {
     return [...this.paths(), ...this.#cardPaths()];
   }

@@ -28,7 +28,7 @@ export function readableSet(name: string, journal: string | undefined): CuratedS
 export interface ExportSource {
   /** Null if the arguments name paths. */
   set: { name: string; members: ReadonlyMap<string, SetEntry> } | null;
-  /** What is read: locators of the set, or the arguments. */
+  /** The paths that are read: locators of the set, or the arguments. */
   args: readonly string[];
   /** Locators of the set whose record is not there any more. */
   missing: ReadonlySet<string>;

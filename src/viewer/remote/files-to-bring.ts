@@ -11,7 +11,7 @@ export function filesToBring(root: string, files: readonly RemoteFile[]): Remote
   return wanted.sort((a, b) => steps.get(b)! - steps.get(a)! || b.modified - a.modified);
 }
 
-/** Of files whose newest comes first: the newest, and all others of its step. */
+/** The newest file and all others of its step, from a list with the newest first. */
 export function filesOfNewestStep(files: readonly RemoteFile[]): Set<RemoteFile> {
   const [first] = files;
   const step = first === undefined ? null : stepOfName(first.path);

@@ -7,7 +7,7 @@ export interface RemoteFile {
   modified: number;
   /** Distinguishes one content of the path from another; '' if unknown. */
   inode: string;
-  /** Of an object, which is only ever replaced as a whole: two contents never share it. Absent where a file may grow. */
+  /** Set for an object, which is only ever replaced as a whole: two contents never share it. Absent where a file may grow. */
   version?: string;
 }
 

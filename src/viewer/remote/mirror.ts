@@ -31,7 +31,7 @@ export interface MirrorOptions {
   most: number;
   /** Keeps copying what arrives. */
   follows: boolean;
-  /** Of objects, copies the newest step and what somebody looks at; the others are rows that say so. */
+  /** For objects, copies the newest step and what somebody looks at; the others are rows that say so. */
   brings?: 'all' | 'looked-at';
   /** Attempts before a lost connection is given up; retries are unlimited if the source is followed and part of it is here. */
   attempts: number;
@@ -234,7 +234,7 @@ export class Mirror {
       this.#next = null;
       this.#lookedAt.add(file.path);
       this.#say(`${file.path} is read: ${megabytes(file.size)}`);
-      // What fails here is asked for again with the next list, which also says why.
+      // A file that fails here is asked for again with the next list, which also says why.
       if (this.#makesRoomFor(file)) await this.#bringAllowed(file).catch(() => {});
       this.#sayWhatIsHere();
     }
@@ -334,7 +334,7 @@ export class Mirror {
     this.#folders.add(folder);
   }
 
-  /** What is here belongs to this version of an object. */
+  /** The local copy belongs to this version of an object. */
   #isPartOf({ path, size, version = '' }: RemoteFile): boolean {
     if (this.#laid.has(path) || !this.#versions.has(path, version)) return false;
     const here = copyAt(this.#local(path));

@@ -8,7 +8,7 @@ export interface AwsKeys {
   sessionToken?: string | undefined;
 }
 
-/** Where the keys of AWS come from, asked before each request: the chain itself keeps them while they are valid. */
+/** The source of AWS's keys, asked before each request: the chain itself keeps them while they are valid. */
 export type AwsKeyChain = () => Promise<AwsKeys | null>;
 
 /** The chain of AWS's own SDK where it is installed; else the environment and AWS's own command. Null: there are none. */

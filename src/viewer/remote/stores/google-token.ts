@@ -130,7 +130,7 @@ function credentialsFile(): { path: string; text: string } | null {
   }
 }
 
-/** What a service account signs with its key. @throws SourceError */
+/** The text that a service account signs with its key. @throws SourceError */
 function assertionOf(
   { client_email, private_key, token_uri }: { client_email: string; private_key: string; token_uri: string },
   path: string,

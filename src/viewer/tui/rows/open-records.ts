@@ -99,7 +99,7 @@ export class OpenRecords {
       // The line was incomplete, and the rest has arrived.
       this.#open = null;
     } else if (open.record.isAwaited && open.generation !== file.generation) {
-      // What it stood for has arrived.
+      // Its file has arrived.
       this.#open = null;
     } else if (open.generation !== file.generation || open.diskChange !== '') {
       // Replaced content may hold the same line: a resumed run rewrites most of a step unchanged.
