@@ -15,7 +15,11 @@ export type ColumnType =
   | 'change'
   /** A p value. */
   | 'chance'
+  /** A recomputed advantage: two decimals, with sign. */
+  | 'advantage'
   | 'step'
+  /** The number of a turn, shown as t4. */
+  | 'turn'
   | 'seconds'
   /** A place in a dump: a locator. */
   | 'rollout'

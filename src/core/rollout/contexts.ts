@@ -1,5 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { itemAt } from '../lists/at.ts';
+import { formatCount } from '../text/numbers.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Context, Rollout, Turn } from './rollout.ts';
 
 /** A message history and its place in the tree of a rollout's histories. */
@@ -18,6 +20,20 @@ export interface ContextNode {
 }
 
 const MAIN: Context = { kind: 'main', name: null, after: null };
+
+const WORDS: Record<Context['kind'], string> = {
+  main: 'main history',
+  subagent: 'subagent',
+  compaction: 'history after a compaction',
+  branch: 'branch',
+  rejected: 'rejected attempt',
+};
+
+/** `branch, leaves after t2`. */
+export function contextTitle({ kind, name, after }: Context): string {
+  const named = name === null || name === '' ? '' : ` ${sanitiseLine(name)}`;
+  return `${WORDS[kind]}${named}${after === null ? '' : `, after t${formatCount(after)}`}`;
+}
 
 /**
  * The histories of a rollout in tree order, each after its parent. A parent that loops or does not exist is ignored.

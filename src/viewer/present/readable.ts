@@ -1,9 +1,9 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
+import { contextTitle } from '../../core/rollout/contexts.ts';
 import type { Context, Turn } from '../../core/rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import type { Label } from '../../replay/journal/labels.ts';
 import { labelText } from './label-text.ts';
-import { contextTitle } from './transcript/context-blocks.ts';
 
 /**
  * The readable version of a rollout: `[role]`, an empty line, the text, an empty line; people's labels last. Whitespace at the end of a

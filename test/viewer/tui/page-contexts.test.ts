@@ -51,7 +51,7 @@ describe('a page of one rollout', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { properties: { where: {} } } } }];
     screen = await TestScreen.open({ '1.jsonl': [{ ...trace(1), tools }] }, 120, 20);
     screen.do({ type: 'page-open', subject: { kind: 'history', place: screen.place(0, 0), turn: 1 } });
-    expect(lines()[1]).toMatch(/^ 1 tool · 6 B of text/);
+    expect(lines()[1]).toMatch(/^ 1 tool · 6 characters/);
     expect(lines()[3]).toMatch(/^› +– +tool +.*"look"/);
     expect(lines()[4]).toMatch(/t0 +user/);
   });

@@ -1,6 +1,7 @@
 import { type CellValue, type ColumnType, isPlace, isTally, locatorText } from '../../../analysis/report/report.ts';
 import { formatCount, formatPercent, sparkline } from '../../../core/text/numbers.ts';
 import { meanText, scoreText, secondsText } from '../../../core/text/quantities.ts';
+import { formatAdvantage } from '../numbers.ts';
 
 const CURVE = 16;
 const BAR = 24;
@@ -35,8 +36,12 @@ function typedNumber(value: number, type: ColumnType): string {
       return `${value > 0 ? '+' : ''}${meanText(value)}`;
     case 'chance':
       return value < 1e-12 ? '<1e-12' : value < 0.001 ? value.toExponential(0) : value.toFixed(3);
+    case 'advantage':
+      return formatAdvantage(value);
     case 'step':
       return String(value);
+    case 'turn':
+      return `t${value}`;
     case 'seconds':
       return secondsText(value);
     case 'bar':

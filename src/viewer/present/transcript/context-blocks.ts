@@ -1,23 +1,10 @@
+import { contextTitle } from '../../../core/rollout/contexts.ts';
 import type { Context, Rollout } from '../../../core/rollout/rollout.ts';
-import { formatCount, plural } from '../../../core/text/numbers.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { amountText } from '../amount.ts';
 import type { Block } from './block.ts';
 import { ALL_OPEN, type Folds } from './turn-blocks.ts';
-
-const WORDS: Record<Context['kind'], string> = {
-  main: 'main history',
-  subagent: 'subagent',
-  compaction: 'history after a compaction',
-  branch: 'branch',
-  rejected: 'rejected attempt',
-};
-
-/** `branch, leaves after t2`. */
-export function contextTitle({ kind, name, after }: Context): string {
-  const named = name === null || name === '' ? '' : ` ${sanitiseLine(name)}`;
-  return `${WORDS[kind]}${named}${after === null ? '' : `, after t${formatCount(after)}`}`;
-}
 
 /** Turns of histories other than the main one are an outline until the reader opens them. */
 export function withOutlines({ turns }: Rollout, folds: Folds): Folds {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import { CHECKS, checkWord, needOf, unobservedChecks } from '../../../core/rollout/checks.ts';
+import { contextTitle } from '../../../core/rollout/contexts.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
 import { groupKeysLike } from '../../../core/rollout/group-key.ts';
 import { LACKS } from '../../../core/rollout/inputs.ts';
@@ -13,7 +14,6 @@ import { maskShort } from '../mask-share.ts';
 import { formatAdvantage, formatReward } from '../numbers.ts';
 import { UNKNOWN_UNREAD, unreadText } from '../unread-text.ts';
 import type { Block } from './block.ts';
-import { contextTitle } from './context-blocks.ts';
 import { findingStyle } from './findings.ts';
 import { type PartOrPause, paused } from './section.ts';
 import { type TableRow, table } from './table-view.ts';

@@ -47,11 +47,11 @@ function build({ subject, sort }: PageState, state: State, data: Store): Page {
   if (isReading(subject, data)) return stillWorking('what a long record holds');
   switch (subject.kind) {
     case 'contexts':
-      return contextsPage(subject, data);
+      return contextsPage(subject, sort, data);
     case 'compaction':
       return compactionPage(subject, data, state.columns);
     case 'history':
-      return historyPage(subject, data);
+      return historyPage(subject, sort, data);
     case 'files':
       return filesPage(subject, data);
     case 'file':

@@ -29,7 +29,9 @@ const WIDTHS: Record<ColumnType, number> = {
   mean: 6,
   change: 7,
   chance: 6,
+  advantage: 8,
   step: 5,
+  turn: 6,
   seconds: 11,
   rollout: 14,
   prompt: 18,
@@ -52,6 +54,8 @@ interface ReportPageParts<Row> {
   drawing?: { height: number; lines(row: Row): readonly (readonly Piece[])[] };
   /** Cells that the screen draws in a special way, by column key. */
   drawn?: { [key: string]: (row: Row) => Cell };
+  /** Widths that depend on the screen, by column key. */
+  widths?: { [key: string]: number };
   /** @param key of the column under the cursor */
   open?(row: Row, key: string): ReturnType<NonNullable<PageRow['open']>>;
   says?(row: Row): string;
@@ -60,7 +64,7 @@ interface ReportPageParts<Row> {
   /** Identifies a row, so that the cursor stays on it when others come and go. */
   keyOf?(row: Row): string;
   /** The action of the key that toggles the row. */
-  toggle?(row: Row): Action;
+  toggle?(row: Row): Action | undefined;
   /** The action of the key that shows the page's other side. */
   other?: Action;
 }
@@ -80,6 +84,10 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
     if (row === undefined) throw new RangeError(`a page of ${rows.length} rows has no row ${index}`);
     return row;
   };
+  const toggleOf = (row: Row): Pick<PageRow, 'toggle'> => {
+    const action = toggle?.(row);
+    return action === undefined ? {} : { toggle: action };
+  };
   return {
     title: sanitiseLine(report.title),
     note: parts.note,
@@ -89,7 +97,7 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
       : {
           drawing: { height: parts.drawing.height, lines: (index: number) => parts.drawing?.lines(rowAt(index)) ?? [] },
         }),
-    columns: columns.map(tableColumn),
+    columns: columns.map((column) => tableColumn(column, parts.widths?.[column.key])),
     ...(parts.inFull === undefined ? {} : { inFull: columns.findIndex(({ key }) => key === parts.inFull) }),
     length: rows.length,
     ...(keyOf === undefined ? {} : { keyOf: (index: number) => keyOf(rowAt(index)) }),
@@ -102,16 +110,16 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
         cells: columns.map((column) => cellOf(column, row, parts)),
         ...(open === undefined ? {} : { open: (column: number) => open(row, columns[column]?.key ?? '') }),
         ...(says === undefined ? {} : { says: says(row) }),
-        ...(toggle === undefined ? {} : { toggle: toggle(row) }),
+        ...toggleOf(row),
       };
     },
   };
 }
 
-function tableColumn<Row>(column: ReportColumn<Row>): TableColumn {
+function tableColumn<Row>(column: ReportColumn<Row>, width: number | undefined): TableColumn {
   return {
     title: column.title,
-    width: Math.max(column.title.length, column.width ?? WIDTHS[column.type]),
+    width: Math.max(column.title.length, width ?? column.width ?? WIDTHS[column.type]),
     ...(endsRight(column) ? {} : { isText: true }),
     ...(column.grows === true ? { grows: true } : {}),
     ...(column.identifies === true ? { isFixed: true } : {}),

@@ -1,0 +1,88 @@
+import type { Report } from './report.ts';
+
+/** A run that uses the queue, and the counts of its jobs. */
+export interface QueueRun {
+  id: string;
+  kind: string;
+  what: string;
+  host: string;
+  active: number;
+  waiting: number;
+  failed: number;
+}
+
+/** A worker by its last report. */
+export interface QueueWorker {
+  host: string;
+  pid: number;
+  version: string;
+  concurrency: number;
+  inFlight: number;
+  /** Per run, the number of jobs in flight in each stage. */
+  stages: Record<string, Record<string, number>>;
+  done: number;
+  failed: number;
+  perMinute: number;
+  refused: readonly { run: string; why: string }[];
+}
+
+/** The runs of a queue, and the work that is left of each. */
+export const queueRunsReport = (runs: readonly QueueRun[]): Report<QueueRun> => ({
+  title: 'runs of the queue',
+  columns: [
+    { key: 'kind', title: 'run', type: 'text', meaning: 'rollouts, executions or scores', value: ({ kind }) => kind },
+    { key: 'what', title: 'of', type: 'text', meaning: 'what it works on', value: ({ what }) => what },
+    { key: 'host', title: 'host', type: 'text', meaning: 'where it was started', value: ({ host }) => host },
+    { key: 'active', title: 'in flight', type: 'count', meaning: 'jobs that run', value: ({ active }) => active },
+    { key: 'waiting', title: 'waiting', type: 'count', meaning: 'jobs that wait', value: ({ waiting }) => waiting },
+    { key: 'failed', title: 'failed', type: 'count', meaning: 'jobs given up', value: ({ failed }) => failed },
+    { key: 'id', title: 'id', type: 'text', meaning: 'its name in the queue', value: ({ id }) => id },
+  ],
+  rows: runs,
+  notes: [],
+  leftOut: [],
+  empty: 'no run uses this queue',
+});
+
+/** The workers of a queue, and the work of each. */
+export const queueWorkersReport = (workers: readonly QueueWorker[]): Report<QueueWorker> => ({
+  title: 'workers of the queue',
+  columns: [
+    { key: 'host', title: 'worker', type: 'text', meaning: 'its machine', value: ({ host }) => host },
+    { key: 'pid', title: 'pid', type: 'text', meaning: 'its process', value: ({ pid }) => String(pid) },
+    { key: 'version', title: 'version', type: 'text', meaning: 'of the program', value: ({ version }) => version },
+    {
+      ...{ key: 'inFlight', title: 'in flight', type: 'tally' },
+      meaning: 'jobs that it runs, of those that it may run at once',
+      value: ({ inFlight, concurrency }) => ({ count: inFlight, of: concurrency }),
+    },
+    {
+      key: 'stages',
+      title: 'stages',
+      type: 'text',
+      meaning: 'jobs by stage',
+      value: ({ stages }) => stagesText(stages),
+    },
+    { key: 'done', title: 'done', type: 'count', meaning: 'jobs that it finished', value: ({ done }) => done },
+    { key: 'failed', title: 'failed', type: 'count', meaning: 'jobs that failed', value: ({ failed }) => failed },
+    {
+      ...{ key: 'perMinute', title: 'per minute', type: 'count' },
+      meaning: 'jobs finished in the last minute',
+      value: ({ perMinute }) => perMinute,
+    },
+  ],
+  rows: workers,
+  notes: workers.flatMap(({ host, pid, refused }) =>
+    refused.map(({ run, why }) => `${host} ${pid} refused ${run}: ${why}`),
+  ),
+  leftOut: [],
+  empty: 'no worker has signed in',
+});
+
+/** `3 scoring, 1 running`; `idle` if nothing runs. */
+function stagesText(stages: QueueWorker['stages']): string {
+  const sums = new Map<string, number>();
+  for (const counts of Object.values(stages))
+    for (const [stage, count] of Object.entries(counts)) sums.set(stage, (sums.get(stage) ?? 0) + count);
+  return [...sums].map(([stage, count]) => `${count} ${stage}`).join(', ') || 'idle';
+}
