@@ -10,7 +10,7 @@ const CUT: ReadonlySet<number> = new Set(CUT_ENDS.map((end) => ENDS.indexOf(end)
 export interface StepStats {
   step: number | null;
   rollouts: number;
-  /** Mean of the finite scores; null if there is none. */
+  /** Mean of the finite scores; null without any. */
   mean: number | null;
   /** NaN and infinite scores, which are in no mean. */
   notFinite: number;

@@ -91,7 +91,7 @@ function* turns(queues: readonly Queue[], facts: TriageFacts): Generator<TriageP
   return undefined;
 }
 
-/** What a check says of a row; nothing if the record is long. */
+/** A check's message about a row; empty if the record is long. */
 function foundIn(facts: TriageFacts, row: number, check: Check): string {
   const { file, record } = facts.place(row);
   if (file.index.length(record) > LONG_RECORD) return '';

@@ -93,7 +93,7 @@ export function seenResult(text: string): SeenResult {
   return { output: text, exit: null, isExact: text.endsWith('\n') };
 }
 
-/** What a command printed and how it ended, for `framedLike`. */
+/** A command's output and exit status, for `framedLike`. */
 export interface CommandEnd {
   stdout: string;
   stderr: string;
@@ -103,7 +103,7 @@ export interface CommandEnd {
 
 /**
  * The result of a command in the words of an agent's recorded one; without an example, as the output and then, if it failed, the status.
- * @param example of a command whose status it tells, if the agent ever does
+ * @param example the recorded result of a command with its status, if the agent ever shows one
  */
 export function framedLike(example: string | null, { stdout, stderr, exit, seconds }: CommandEnd): string {
   const output = stdout + stderr;

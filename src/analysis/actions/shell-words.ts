@@ -6,7 +6,7 @@ export interface ShellWord {
 
 interface Redirect {
   op: string;
-  /** The file descriptor before the operator; null if there is none. */
+  /** The file descriptor before the operator, or null. */
   fd: number | null;
   target: ShellWord;
   /** The text of a here-document; `isPlain` if its delimiter is quoted. */

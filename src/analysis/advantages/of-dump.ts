@@ -3,9 +3,9 @@ import { ESTIMATORS, type Estimator } from './estimators.ts';
 
 /** The rollouts of one step, as far as a dump records them. */
 export interface StepScores {
-  /** NaN if there is none. */
+  /** NaN without a score. */
   scores: ArrayLike<number>;
-  /** A rollout without a group forms its own. */
+  /** A rollout without a group is a group by itself. */
   groups: readonly (string | number)[];
   /** How many tokens of each response are trained; NaN if not recorded. */
   lengths: ArrayLike<number>;
@@ -20,7 +20,7 @@ export const OF_A_DUMP: readonly Estimator[] = ESTIMATORS.filter(
 );
 
 /**
- * The advantages of some rows by one estimator, or why there are none. They are recomputed from the scores, so a KL
+ * The advantages of some rows by one estimator, or the reason for their absence. They are recomputed from the scores, so a KL
  * penalty in the reward is not included.
  */
 export function advantagesOf(estimator: Estimator, step: StepScores, rows: readonly number[]): number[] | string {

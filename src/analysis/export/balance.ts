@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** What a balanced export has equally much of. */
+/** A balanced export holds equally many rows of each class of these. */
 export const BALANCES = ['task', 'length', 'difficulty'] as const;
 export type Balance = (typeof BALANCES)[number];
 
 /** Classes of length, and of difficulty unless --buckets says otherwise. */
 export const DEFAULT_BUCKETS = 4;
 
-/** What is known of a row before the classes are. */
+/** A row before the classes are known. */
 export interface BalanceRow {
   locator: string;
   task: string | null;

@@ -18,7 +18,7 @@ export interface ExportConversation {
   source: string;
   step: number | null;
   score: number | null;
-  /** What its group in its step is known by. */
+  /** Identifies its group within its step. */
   group: GroupKey;
   /** A hash of the messages before the response. */
   prompt: string;
@@ -133,7 +133,7 @@ function temperatureIn({ temperature, sampling_params: params }: JsonObject): nu
   return typeof found === 'number' ? found : null;
 }
 
-/** Masks are recorded without ids too: a placeholder stands for each then. */
+/** Masks are recorded without ids too: each id is then a placeholder. */
 const withIds = (tokens: RolloutTokens | undefined): RolloutTokens | null =>
   tokens === undefined || tokens.responseIds.some((id) => id < 0) ? null : tokens;
 

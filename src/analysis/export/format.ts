@@ -31,7 +31,7 @@ interface FormatBase {
   about: string;
   file: 'jsonl' | 'json' | 'parquet' | 'pt' | 'bin';
   limits: readonly ExportLimit[];
-  /** How its loader makes tokens. recorded: it takes the recorded ids; null: by a template of its own. */
+  /** How its loader makes tokens. recorded: it takes the recorded ids; null: it applies its own template. */
   tokens: LoaderRule | 'recorded' | null;
   /** Parquet columns, in order; each is a string column unless it says otherwise. */
   columns?: readonly ParquetColumn[];

@@ -33,7 +33,7 @@ export async function loadLoaderTemplate(tokenizer: string): Promise<LoaderTempl
   const folder = dirname(tokenizer);
   const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8').catch(() => '{}'));
   const file = await readTemplateFile(join(folder, 'tokenizer_config.json')).catch(() => null);
-  // transformers prefers the file of its own.
+  // transformers prefers the separate file.
   const source = await readFile(join(folder, 'chat_template.jinja'), 'utf8').catch(() => file?.source);
   if (source === undefined)
     throw new Error('no chat_template.jinja and no tokenizer_config.json with one is beside it');

@@ -30,7 +30,7 @@ export class LoaderTokens {
     this.rule = rule;
   }
 
-  /** Without generation blocks TRL takes a template of its own, or stops. */
+  /** Without generation blocks TRL uses its own template, or stops. */
   get knowsMask(): boolean {
     const { trains } = this.rule;
     return trains !== null && (this.#template.hasGeneration || (trains !== 'generation' && trains !== 'flagged'));

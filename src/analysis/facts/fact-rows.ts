@@ -68,7 +68,7 @@ export async function readFactRows(
   return factRowsOf(dump, filter, kept);
 }
 
-/** What a filter asks of whole groups and steps, for records that are read one at a time. */
+/** Computes a filter's terms on whole groups and steps, for records that are read one at a time. */
 export async function layWhole(dump: Dump, filter: Query | null): Promise<void> {
   if (filter?.asksGroups === true) await readFactRows(dump, null);
   if (filter?.asksSignals === true) await laySignals(dump);

@@ -7,7 +7,7 @@ export interface GroupColumns {
   keys: Float64Array;
   /** A number that identifies the prompt alone. */
   prompts: Float64Array;
-  /** The number of the group that a record's uid names if another has it; NaN if there is none. */
+  /** The number of the group that a record's uid names if another has it, else NaN. */
   uids: Float64Array;
   /** The unit that contains the group: a step of a file. Rows of one unit need not be adjacent. */
   units: Uint32Array;

@@ -72,7 +72,7 @@ export function unwrapped(words: readonly ShellWord[]): ShellWord[] {
     const [head, ...inner] = rest;
     let at = inner.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
     if (at === -1) return head === undefined || /^(?:env|time|exec|command|sudo|nice)$/.test(name) ? [] : rest;
-    // Options of these take words of their own, as does the time itself.
+    // Their options take separate words, as does the time itself.
     while (at < inner.length && /^\d+(?:\.\d+)?[smhd]?$|^[A-Z]+$/.test(inner[at]?.text ?? '')) at++;
     if (at > 0 && /^-(?:u|C|S)$/.test(inner[at - 1]?.text ?? '')) at++;
     rest = inner.slice(at);

@@ -39,7 +39,7 @@ export function rolloutFiles(
 export interface FileSummary {
   path: string;
   last: FileState;
-  /** The first certain content that predates the rollout's own changes; undefined if there is none. */
+  /** The first certain content that predates the rollout's own changes, if any. */
   base: string | null | undefined;
   added: number | null;
   removed: number | null;

@@ -7,7 +7,7 @@ import type { FileEffect } from './file-effect.ts';
 /** A pipeline of a command line, and what must hold for it to have run. */
 export interface ShellStep {
   effects: FileEffect[];
-  /** always: it ran; after: if the one before it succeeded; maybe: the text does not tell. */
+  /** always: it ran; after: if the one before it succeeded; maybe: unknown from the text. */
   runs: 'always' | 'after' | 'maybe';
   /** The command line ends with 0 only if it ran and succeeded. */
   isProven: boolean;

@@ -55,7 +55,7 @@ export class ShellFiles {
     this.#states.dir = start;
     const { steps, isAlone, isOneList, defines, words } = shellEffects(command);
     const seen = result === null ? null : seenResult(result);
-    // Claude Code tells the status of a failure alone.
+    // Claude Code reports only the status of a failure.
     const exit = seen === null ? null : (seen.exit ?? (name === 'Bash' && !REFUSED.test(seen.output) ? 0 : null));
     const hasErrors = seen === null || SHELL_FAILED.test(seen.output) || CUT.test(seen.output);
     const end: ShellEnd = { seen, exit, hasErrors, isAlone: isAlone && (exit !== null || isOneList || !hasErrors) };
@@ -285,7 +285,7 @@ export class ShellFiles {
   }
 }
 
-/** Tools whose shell keeps its directory between calls, and those that begin anew each time. */
+/** Tools whose shell keeps its directory between calls, and those that start a new shell each time. */
 const KEEPS_DIR = /^(?:Bash|execute_bash|run|cd|pwd|ls)$/;
 const BEGINS_ANEW = /^(?:shell|shell_command|local_shell|exec_command|container\.exec)$/;
 

@@ -15,7 +15,7 @@ const SOME = 0.01;
 const MOST_UNRANKED = 2;
 
 /**
- * Answers "Is the reward being hacked?" in one or two sentences: the signs, or that there are none, and what could not
+ * Answers "Is the reward being hacked?" in one or two sentences: the signs, or their absence, and what could not
  * be checked.
  */
 export function hackAnswer(facts: MovementFacts, moved: readonly Movement[]): string[] {

@@ -126,7 +126,7 @@ const ENDINGS: { [name: string]: string } = {
 
 const endingText = (name: string): string => ENDINGS[name] ?? `have ${name}`;
 
-/** What a change is about, in words. */
+/** The subject of a change, in words. */
 export const measureName = (name: string): string =>
   name === NO_SIGNAL ? 'groups of one score' : (UNITS[name] ?? measureText(name));
 

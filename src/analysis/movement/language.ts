@@ -52,7 +52,7 @@ const scripts = lazily((): readonly (readonly [name: string, letter: RegExp])[] 
   ['Thai', /\p{Script=Thai}/u],
 ]);
 
-/** The language other than English that a part of a text is written in; null if there is none. */
+/** The language other than English that a part of a text is written in, or null. */
 export function foreignLanguage(words: readonly string[]): string | null {
   const foreign = words.filter((word) => word >= FIRST_OTHER);
   for (const [name, letter] of foreign.length < DIFFERENT ? [] : scripts()) {

@@ -155,7 +155,7 @@ export function rowValues(facts: MovementFacts, name: string): Float64Array | nu
   return name.includes('"') ? null : facts.numbers(name);
 }
 
-/** The name stands for a share of the rollouts. */
+/** The measure is a share of the rollouts. */
 export const isShareName = (name: string): boolean => name.includes(':') || name.includes('"') || name === NO_SIGNAL;
 
 const wordValues = (words: readonly (string | null)[], wanted: string): Float64Array =>
@@ -290,7 +290,7 @@ const SMALLEST_GROWTH = 0.05;
 const STEPS_OF_TREND = 10;
 const CLEAR_TREND = 0.6;
 
-/** Growth over the whole run, by the rank correlation of the means with time; null if there is none. */
+/** Growth over the whole run, by the rank correlation of the means with time, or null. */
 function trendOf(means: Float64Array, counts: Float64Array, told: readonly number[], columns: number) {
   if (told.length < STEPS_OF_TREND) return null;
   const series = told.map((i) => means[i] ?? Number.NaN);

@@ -50,7 +50,7 @@ const MIN_ROWS = 4;
 /** Only the two ends of longer texts are examined. */
 const MOST_TEXT = 20_000;
 
-/** Stands for the marks that end a sentence; a full stop behind a word remains at the word. */
+/** Replaces any mark that ends a sentence; a full stop after a word stays part of the word. */
 const SENTENCE_END = '!';
 
 function wordsOf(text: string): string[] {
@@ -85,7 +85,7 @@ export const phrasesBy = ({ model, tools }: SaidText): string[] => [
 /** The beginning of the phrase for a language; its capital occurs in no other phrase. */
 const IN_LANGUAGE = 'written in ';
 
-/** The language that a phrase stands for; null if it is an ordinary one. */
+/** The language that a phrase names; null for an ordinary phrase. */
 export const languageSaid = (phrase: string): string | null =>
   phrase.startsWith(IN_LANGUAGE) && phrase !== phrase.toLowerCase() ? phrase.slice(IN_LANGUAGE.length) : null;
 
@@ -296,7 +296,7 @@ function apartMovements(movements: readonly Candidate[], rows: readonly TextRow[
     const place = kept.findIndex((one) => explains(one, movement, rows));
     const known = kept[place];
     if (known === undefined) kept.push(movement);
-    // "to", in most of new sentences, is clearer than each of them, and tells nothing.
+    // "to" is in most of the new sentences: more frequent than any of them, but it says nothing.
     else if (!isTelling(known.phrase) && isTelling(movement.phrase) && isAsNew(movement, known)) kept[place] = movement;
   }
   return kept.map(({ holders: _, ...movement }) => movement);

@@ -32,7 +32,7 @@ export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | 
   };
 }
 
-/** Tags of chat templates: they come with calls and reasoning, and tell nothing of their own. */
+/** Tags of chat templates: they come with calls and reasoning, and add no information. */
 const TAGS = /<\/?(?:think(?:ing)?|tool_calls?|function_calls?|tool_response|answer)>|<\|[^|<>]{1,40}\|>/g;
 
 /** The words of a turn; of a call, the values of its arguments alone. */

@@ -24,7 +24,7 @@ export interface GroupStats {
 /** A score of at least this counts as solved, unless the user sets another threshold. */
 export const PASS = 0.5;
 
-/** @param scores NaN if there is none; the first `n` belong to the group */
+/** @param scores NaN where missing; the first `n` belong to the group */
 export function groupStats(scores: ArrayLike<number>, pass = PASS, n = scores.length): GroupStats {
   let scored = 0;
   let mean = 0;

@@ -71,7 +71,7 @@ export function costOf(expression: Expression): Cost {
 }
 
 /**
- * Whether a term holds for the value of its field; undefined if there is none. `!=` and `!~` are the negations of `==`
+ * Whether a term holds for the value of its field (undefined if missing). `!=` and `!~` are the negations of `==`
  * and `~`, so a missing value is unequal to everything but null. NaN is neither less nor greater than any number, and
  * `== NaN` finds it.
  */
@@ -139,7 +139,7 @@ function finder(source: string, ignoresCase: boolean): (text: string) => boolean
 /** Characters that JSON writes unescaped, for its own fields: a line without them cannot match. */
 const WRITTEN_AS_THEY_ARE = /^[\x20-\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{2,}$/;
 
-/** Characters of which a line must hold some for the term to hold; null if it may hold for any line. */
+/** The term can hold only for a line with some of these characters; null if it may hold for any line. */
 export function neededWords(term: ValueTerm): string[] | null {
   if (term.op !== 'match' || term.ignoresCase) return null;
   const { field, source } = term;

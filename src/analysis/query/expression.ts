@@ -13,7 +13,7 @@ export type Expression =
   | { op: 'compare'; field: Field; by: Comparison; value: Literal }
   | { op: 'match'; field: Field; source: string; ignoresCase: boolean }
   | { op: 'finding'; check: Check }
-  /** A finding of a whole step, of which the rollout is a part. */
+  /** A finding of the rollout's whole step. */
   | { op: 'signal'; check: SignalCheck };
 
 /** The expression as equivalent text, with no more brackets than necessary. */

@@ -33,7 +33,7 @@ export interface QueryAnswer {
   accepted: Uint8Array;
   /** A value for each accepted record, null for the others; empty without a sort order. */
   values: SortValue[];
-  /** Values to show, record by record; empty if there are none. */
+  /** Values to show, record by record; may be empty. */
   columns: (JsonValue | undefined)[];
 }
 

@@ -92,7 +92,7 @@ const FIRST: ReportColumn<Trouble> = {
 
 const QUIET: readonly string[] = ['empty', 'cut'] satisfies CallTrouble[];
 
-/** What a tool answers to everything, a sentence for each tool and text. */
+/** A sentence for each tool and the text that it gives as its answer to everything. */
 function notesOf(constant: readonly Trouble[]): string[] {
   const said = constant.map(({ tool, answer = '' }) => {
     const shown = answer.length > 60 ? `${answer.slice(0, 60)}…` : answer;

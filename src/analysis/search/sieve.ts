@@ -1,6 +1,6 @@
 import { LITERAL } from '../text-search.ts';
 
-/** Byte strings of which at least one occurs in every line with a hit, so that most lines need no parse. */
+/** Every line with a hit contains at least one of these byte strings, so most lines need no parse. */
 export interface Sieve {
   needles: readonly string[];
   ignoresCase: boolean;

@@ -84,7 +84,7 @@ export function scanHeaders(shape: Shape, text: string, from: number, to: number
 }
 
 /**
- * A reply of which only the header remains, between what the model wrote and what it was answered: both headers are one.
+ * A reply reduced to its header, between the model's text and the answer to it: both headers count as one.
  * Only where special tokens are gone; there they may be words, so the border is inferred.
  */
 export function withoutEmptyReplies(headers: readonly Header[], text: string, from: number): Header[] {
@@ -185,7 +185,7 @@ export function endBefore(shape: Shape, text: string, at: number, from: number):
   return match === null ? at : low + match.index;
 }
 
-/** The start of the closing tag of a result that ends at `at`; null if there is none. */
+/** The start of the closing tag of a result that ends at `at`, or null. */
 export function resultBefore(shape: Shape, text: string, at: number, from: number): number | null {
   const { resultEnd } = compile(shape);
   if (resultEnd === null) return null;

@@ -21,7 +21,7 @@ export interface HeaderRule {
   adjacent?: true;
   /** Words that also occur in prose: a border if the text reads as a conversation only with it, and then inferred. */
   weak?: true;
-  /** How much it reads like a header, if the characters around it do not tell (see `weightOf`). */
+  /** How much it reads like a header, if the characters around it do not decide (see `weightOf`). */
   weight?: number;
   /** After other roles it is prose, without casting doubt on the turn. */
   prose?: true;

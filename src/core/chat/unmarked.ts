@@ -41,7 +41,7 @@ function givenTurns(prompt: string): ChatTurn[] {
   return cut === 0 ? [user] : [unmarkedTurn('system', 'inferred', 0, cut), user];
 }
 
-/** Phi-4-mini's tags of tools, the last of which ends the system text. */
+/** Phi-4-mini's tags of tools; the last one ends the system text. */
 const TOOL_TAG = /^[\s\S]*<\|\/tool(?:_call)?\|>(?=\S)/;
 
 /** The length of the system text at the start of the prompt; null if unknown. */
@@ -296,7 +296,7 @@ const promptNames = (prompt: string): Set<string> =>
 /** How a value in JSON or Python begins; words in brackets begin otherwise. */
 const VALUE = /(?:\{\s*["'}\d]|\[\s*(?:["'{[\](\d-]|true\b|false\b|null\b|True\b|False\b|None\b)|")/y;
 
-/** The end of the value that begins here, an object, a list or a string; null if there is none or it is open. */
+/** The end of the value that begins here, an object, a list or a string; null if missing or unclosed. */
 function jsonEnd(text: string, start: number): number | null {
   VALUE.lastIndex = start;
   return VALUE.test(text) ? bracketsEnd(text, start) : null;

@@ -60,7 +60,7 @@ const lineBefore = (text: string, from: number, at: number): string => {
 };
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
-/** Tells whether a place is in a fence, or in a span of code of its line. */
+/** A test for whether a place is in a fence, or in a span of code within its line. */
 function codeIn(text: string, from: number): (at: number) => boolean {
   const fences: number[] = [];
   for (let at = text.indexOf('```', from); at !== -1; at = text.indexOf('```', at + 3)) fences.push(at);

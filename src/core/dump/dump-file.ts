@@ -61,7 +61,7 @@ export class DumpFile {
   readonly stream: string;
   readonly validation: boolean;
   readonly stem: string;
-  /** The folders that tell it from the dump's other files of its name, such as `train/`; set by the dump. */
+  /** The folders that distinguish it from the dump's other files of its name, such as `train/`; set by the dump. */
   folders = '';
   readonly #numberOfName: number | null;
   /** A record's measures from the groups of the whole dump, by name; set by whoever computes all groups. */

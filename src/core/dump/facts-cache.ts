@@ -64,7 +64,7 @@ interface Header {
   hasMoreCells: boolean;
 }
 
-/** PackedDetails lie beside the facts in a file of their own: most questions need none. */
+/** PackedDetails are in a separate file beside the facts: most questions do not need them. */
 interface DetailsHeader {
   version: string;
   /** Names the content of the file that they are of. */
@@ -194,7 +194,7 @@ export class FactsCache {
     if (details !== null) this.#replace(detailsName(name), details);
   }
 
-  /** An answer that was kept; undefined if there is none for this content. */
+  /** The stored answer for this content, if any. */
   readAnswer(name: string, content: string): unknown {
     return (
       this.#opened(answerName(name), (bytes) => {
@@ -283,7 +283,7 @@ function encodedFile(version: string, { index, facts, ...file }: KeptFile): Buff
   return [headBytes(header), ...columnBytes(stored)];
 }
 
-/** null if there are none, or the kept ones are these. */
+/** null without details, or if the file already holds these. */
 function encodedDetails(version: string, file: KeptFile): Buffer[] | null {
   const { details } = file.facts;
   const known = details.store();

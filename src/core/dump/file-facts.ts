@@ -36,7 +36,7 @@ export class FileFacts {
   /** The previous record's value: most records repeat it. */
   #lastFound = Number.NaN;
 
-  /** @param known kept columns by name; by default there are none */
+  /** @param known kept columns by name; empty by default */
   constructor(
     known: (name: ColumnName) => NumberColumn = () => new NumberColumn(),
     cells = new Map<string, CellColumn>(),

@@ -1,6 +1,6 @@
 /**
- * The folders that tell each file from others of its name: `train/` beside `val/3.jsonl`, '' where no other file is
- * called like it.
+ * The folders that distinguish each file from others of its name: `train/` beside `val/3.jsonl`, '' if no other file has
+ * its name.
  */
 export function distinctFolders(paths: readonly string[]): Map<string, string> {
   const folders = new Map<string, string>();

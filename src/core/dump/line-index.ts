@@ -103,7 +103,7 @@ export class LineIndex {
   }
 
   /**
-   * The record on a physical line; -1 if there is none (a blank line, or beyond the end). @param part number on the
+   * The record on a physical line; -1 for a blank line or beyond the end. @param part number on the
    * line, from 1; 0 = the first
    */
   recordAtLine(line: number, part = 0): number {

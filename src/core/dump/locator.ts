@@ -11,7 +11,7 @@ export interface Locator {
   line: number | null;
   /** From 1; 0 if the line holds one rollout. */
   part: number;
-  /** The path from the zip to the member, with its slash; '' if there is none. */
+  /** The path from the zip to the member, with its slash, or ''. */
   member: string;
   /** Counts from 0. */
   turn: number | null;

@@ -69,7 +69,7 @@ export class PackedDetails {
     this.#lineOf.truncate(count);
   }
 
-  /** null if there are none. */
+  /** null without details. */
   store(): StoredDetails | null {
     this.#loadKept();
     return this.#chunks.length === 0

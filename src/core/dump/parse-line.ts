@@ -23,7 +23,7 @@ export interface ParsedLine {
   findings: Finding[];
   /** It is an object that no format knows. */
   isUnknown?: true;
-  /** It stands for a file of another machine that is not here yet. */
+  /** A placeholder for a file of another machine that has not arrived yet. */
   isAwaited?: true;
 }
 

@@ -254,7 +254,7 @@ function pathProblem(path: string, size: number): string | null {
   if (isBinary(kindOf(bytes, path))) return null;
   const text = bytes.toString('latin1', 0, 200).trimStart();
   if (text.startsWith('version https://git-lfs'))
-    return 'a Git LFS pointer, not the file that it stands for: `git lfs pull` brings it';
+    return 'a Git LFS pointer, not the file itself: `git lfs pull` fetches it';
   if (/^<(?:!doctype html|html)/i.test(text)) return 'an HTML page, not a dump';
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return 'UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)';

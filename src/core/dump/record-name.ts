@@ -19,8 +19,7 @@ export function locatorIn({ path, index, copy }: NamedRecords, record: number): 
 }
 
 /**
- * The record of a locator's suffix (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file); -1 if there
- * is none.
+ * The record of a locator's suffix (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file), or -1.
  */
 export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' | 'part' | 'member'>): number {
   const { path, index, copy } = records;

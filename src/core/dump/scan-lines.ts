@@ -16,7 +16,7 @@ const NEWLINE = 10;
 export interface LineScan {
   /** The offset of the next byte to read. */
   position: number;
-  /** The start of the line that has no newline yet; equals `position` if there is none. */
+  /** The start of the line that has no newline yet, else `position`. */
   lineStart: number;
 }
 
@@ -26,7 +26,7 @@ const SLICE = 4;
 const SLOW_READ = 4;
 /**
  * One for all files, because fresh memory costs a page fault every 4 kB. The running scan owns it; a concurrent one
- * allocates its own.
+ * allocates another.
  */
 let shared: Buffer | null = Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
 

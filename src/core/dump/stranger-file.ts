@@ -5,8 +5,7 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * The text of a small file that came with a dump; null if it is missing, larger than `most` bytes, or not a regular
- * file. Whoever made the dump may have put a link or a pipe in its place: links are not followed, and pipes not waited
- * for.
+ * file. A hostile dump may have a link or a pipe in its place: links are not followed, and the read never waits for a pipe.
  */
 export function readStrangerFile(path: string, most: number): string | null {
   let fd: number;

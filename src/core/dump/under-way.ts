@@ -19,7 +19,7 @@ export interface UnderWay {
   seconds: number | null;
   /** Seconds from its last activity to the report. */
   quiet: number | null;
-  /** Its messages so far, a file of prime-rl's deltas; null if there is none. */
+  /** A file with its messages so far (prime-rl's deltas), or null. */
   path: string | null;
 }
 

@@ -26,7 +26,7 @@ import { cacheFolder } from './places.ts';
 /** A kept file: its checksum, the number of runs that added to it, then what V8 made. */
 const HEADER = 8;
 
-/** What a run compiles depends on what it is asked, so the first few runs add to the file; later ones would find little. */
+/** Each run compiles only the code that its task needs, so the first few runs add to the file; later ones would add little. */
 const RUNS = 3;
 
 const UNUSED_DAYS = 30;

@@ -15,7 +15,7 @@ export interface MessageText {
   pointer: string;
   text: string;
   isThought?: boolean;
-  /** The text of the field of which this is a piece, and where the piece begins. */
+  /** The text of the whole field, and where this piece of it begins. */
   within?: { text: string; start: number };
 }
 
@@ -32,7 +32,7 @@ export interface MessageCall {
 export interface FoundMessage {
   role: string;
   texts: MessageText[];
-  /** Recorded calls; if there are none, the calls in the text count. */
+  /** Recorded calls; without any, the calls in the text count. */
   calls?: MessageCall[];
   /** The ids of the calls that this message answers. */
   answers?: string | null;
@@ -187,7 +187,7 @@ export function buildRollout(found: FoundRollout, context: ReadContext): Rollout
   );
 }
 
-/** The mask is recorded for the tokens, and no message has one of its own. */
+/** The mask is recorded for the tokens, and for no single message. */
 const isOnlyOfTokens = ({ tokens, mask, messages }: FoundRollout): boolean =>
   tokens != null && mask === 'recorded' && messages.every(({ trained }) => trained === undefined);
 
@@ -318,7 +318,7 @@ export function pairResults(
       isEachAnswered = end - index >= waiting.length;
     }
     const asked = answers ? byId.get(answers) : undefined;
-    // Calls that stand in the text have no id, whatever id their results name.
+    // Calls parsed from the text have no id, whatever id their results name.
     const isNamed = answers ? byId.has(answers) : false;
     const call =
       asked?.resultTurn === null

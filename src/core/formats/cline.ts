@@ -190,7 +190,7 @@ export const isReasoningItem = (message: JsonObject): boolean =>
   (typeof message.encrypted_content === 'string' || Array.isArray(message.summary)) &&
   objectsOf(message.content).length === 0;
 
-/** What the items of reasoning say, by the reply behind them. */
+/** The texts of the items of reasoning, by the reply that follows them. */
 export function thoughtsBefore(list: readonly JsonObject[], at: string): Map<JsonObject, MessageText[]> {
   const found = new Map<JsonObject, MessageText[]>();
   let open: MessageText[] = [];

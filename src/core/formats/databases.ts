@@ -7,7 +7,7 @@ import { tinkerCapture } from './tinker-capture.ts';
 
 /** A SQLite database of a known writer. */
 export interface Database {
-  /** Columns by table, all of which it has. */
+  /** Columns by table; it has all of them. */
   has: Readonly<Record<string, readonly string[]>>;
   /** Queries whose rows are read in turn. */
   queries: readonly string[];

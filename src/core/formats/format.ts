@@ -76,7 +76,7 @@ export interface Session {
   eventIdOf?(record: JsonObject): string | null;
   /** An id that several keys may share. If it is no certain sign of one session, `continues` decides. */
   sharedIdOf?(record: JsonObject): SharedId | null;
-  /** Whether the later events go on with a conversation that the earlier ones hold. */
+  /** Whether the later events continue a conversation of the earlier ones. */
   continues?(earlier: readonly JsonObject[], later: readonly JsonObject[]): boolean;
   /** Keys by all events of the file, for logs whose lines name none. */
   keysOf?(events: readonly JsonObject[]): string[];

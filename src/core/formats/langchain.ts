@@ -71,7 +71,7 @@ export function langchainRollout(
 export const isSnapshot = (record: JsonObject): boolean =>
   isJsonObject(record.values) && Array.isArray(record.next) && snapshotThread(record) !== null;
 
-/** The thread, and the subgraph within it that has a state of its own. */
+/** The thread, and the subgraph within it that has separate state. */
 export function snapshotThread(snapshot: JsonObject): string | null {
   const { thread_id: thread, checkpoint_ns: within } = configurable(snapshot);
   const id = idOf(thread ?? null);

@@ -73,7 +73,7 @@ export const langsmithFormat = tracerFormat(langsmithTracer);
 /** Deeper trees than this are loops of a broken writer. */
 const DEPTH = 200;
 
-/** A run and those below it, each on its own. */
+/** A run and those below it, as a flat list. */
 function flattened(run: JsonObject): JsonObject[] {
   const found: JsonObject[] = [];
   const open: { run: JsonObject; parent: JsonObject | null; depth: number }[] = [{ run, parent: null, depth: 0 }];
@@ -116,7 +116,7 @@ const parentId = ({ parent_run_id: parent }: JsonObject): string => idOf(parent 
 const hasMessages = ({ inputs, outputs }: JsonObject): boolean =>
   [inputs, outputs].some((held) => isJsonObject(held) && Array.isArray(held.messages));
 
-/** A graph as one request: its outputs repeat its inputs and go on with all replies and results. */
+/** A graph as one request: its outputs repeat its inputs, followed by all replies and results. */
 function graphRun(run: JsonObject, span: TraceSpan, asked: readonly JsonObject[]): TracedSpan {
   return {
     span,

@@ -230,7 +230,7 @@ const idsKey = ({ calls }: FoundMessage): string =>
     .trim();
 const saidText = ({ texts }: FoundMessage): string => texts.map(({ text }) => text).join('');
 
-/** Whether a later trace repeats a reply of an earlier one: then it goes on with its conversation. */
+/** Whether a later trace repeats a reply of an earlier one, and so continues its conversation. */
 export function goesOn(earlier: readonly TracedCall[], later: readonly TracedCall[]): boolean {
   const replies = new Set(earlier.flatMap(({ output }) => output.messages.filter(hasContent).map(foundKey)));
   return later.some(({ input }) => input.messages.some((one) => hasContent(one) && replies.has(foundKey(one))));
@@ -251,7 +251,7 @@ class Histories {
     return this.messages.length === 0;
   }
 
-  /** @returns the turn of the reply; null if there is none */
+  /** @returns the turn of the reply, or null */
   add({ input, output, agent, unknownReply, error }: TracedCall): number | null {
     const { known, last } = input.messages.length === 0 ? { known: 0, last: this.#last } : this.#place(input);
     let open = last;

@@ -23,7 +23,7 @@ export const nemoGym: Format = {
     score: 'reward',
     group: '_ng_task_index',
     contexts: 'lists in response.output: one that repeats the list before it and goes on counts once',
-    tokens: 'prompt_token_ids and generation_token_ids of the items, where they are not empty',
+    tokens: 'prompt_token_ids and generation_token_ids of the items, if not empty',
   },
   detects: (record) => isJsonObject(record.responses_create_params),
   read(record, context) {
@@ -79,7 +79,7 @@ export const nemoGym: Format = {
           ...(usage ? { usage } : {}),
           ...(model ? { model } : {}),
           ...(error ? { error } : {}),
-          // Whoever counts the file's items counts the calls of these more than once.
+          // A count of the file's items counts the calls of these more than once.
           ...(repeated === 0
             ? {}
             : {

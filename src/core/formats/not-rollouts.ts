@@ -100,7 +100,7 @@ const KNOWN: readonly OtherFile[] = [
   },
 ];
 
-/** It stands for a file of another machine that is not here yet. */
+/** A placeholder for a file of another machine that has not arrived yet. */
 export const isPlaceholder = (record: JsonObject): boolean => typeof record[PENDING] === 'string';
 
 /** The kind of a record that is not a rollout, and its writer; null if unknown. */

@@ -24,7 +24,7 @@ export const isSpanRecord = (record: JsonObject): boolean =>
   jaegerTraces(record).length > 0 ||
   isZipkin(record);
 
-/** Each span and each log record of a record as an event of its own, in the writer's form. */
+/** Each span and each log record of a record as a separate event, in the writer's form. */
 export function spanEvents(record: JsonObject): JsonObject[] {
   if (isMlflow(record)) {
     const { data, ...rest } = record;

@@ -246,7 +246,7 @@ function sideOf(span: TraceSpan, names: readonly string[], role: 'user' | 'assis
   return eventSide(span, role);
 }
 
-/** The AI SDK writes the parts of a reply as attributes of their own. */
+/** The AI SDK writes each part of a reply as an attribute. */
 function aiSdkReply(attributes: JsonObject, at: string): Payload {
   const [text, thought, calls] = ['ai.response.text', 'ai.response.reasoning', 'ai.response.toolCalls'].map((name) =>
     attribute(attributes, name),

@@ -93,7 +93,7 @@ const isBlock = (one: JsonObject): boolean =>
   typeof one.type === 'string' &&
   /^(?:text|input_text|output_text|image|image_url|thinking|tool_use|tool_result)$/.test(one.type);
 
-/** It holds messages and is none. */
+/** It holds messages but is not a message. */
 const isWrapper = (one: JsonObject): boolean =>
   one.role === undefined &&
   one.content === undefined &&

@@ -191,7 +191,7 @@ const SESSIONS: readonly Session[] = [
 export const sessionOf = (record: JsonObject): Session | undefined =>
   SESSIONS.find((session) => session.isEvent(record));
 
-/** The format that recognises the record, or the user's choice; undefined if there is none. */
+/** The format that recognises the record, or the user's choice, if any. */
 export function formatOf(record: JsonObject, context?: Pick<ReadContext, 'format' | 'maps'>): Format | undefined {
   const own = context?.maps?.find(
     (map) => (context.format === undefined || context.format === map.name) && mapped(map).detects(record),

@@ -43,7 +43,7 @@ const isRequest = (one: JsonObject): boolean =>
   Array.isArray(one.contents) ||
   ((Array.isArray(one.input) || typeof one.input === 'string') && one.model !== undefined);
 
-/** A log of requests and responses, a pair a line: rollouts are told apart by their histories. */
+/** A log of requests and responses, a pair a line: rollouts are distinguished by their histories. */
 export const requestLog: Session = {
   name: 'request-log',
   isEvent: (record) => requestPair(record) !== null && !NAMED.some((key) => record[key] !== undefined),

@@ -60,7 +60,7 @@ export function plainAttributes(value: JsonValue | undefined): JsonObject {
 
 /**
  * An attribute by its dotted name: as a key, as an object in an object, or gathered from the keys `NAME.0.role` that flat attributes have
- * for lists. undefined if there is none.
+ * for lists. undefined if missing.
  */
 export function attribute(attributes: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(attributes, name)) return attributes[name];

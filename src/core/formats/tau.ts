@@ -124,7 +124,7 @@ function messagesOf(message: JsonObject, at: number): FoundMessage[] {
 
 /**
  * Turns of a simulation by voice, which is written in ticks of speech: both speak at once, and a tick holds a piece of
- * what each says. A speaker goes on with a turn until the other has begun one and the speaker was silent.
+ * each one's speech. A speaker's turn lasts until the other has begun one and the speaker was silent.
  */
 function spokenInTicks(ticks: readonly JsonObject[]): FoundMessage[] {
   const messages: FoundMessage[] = [];

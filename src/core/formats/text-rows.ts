@@ -22,7 +22,7 @@ export const skyrl: Format = {
   mapping: {
     prompt: 'input_prompt',
     response: 'output_response',
-    score: 'score (the sum, where it is one a token)',
+    score: 'score (the sum if there is one per token)',
     ended: 'stop_reason',
   },
   detects: (record) => isText(record.input_prompt) && isText(record.output_response),

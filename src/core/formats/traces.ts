@@ -182,7 +182,7 @@ const MOST_TOKENS = 1e6;
 interface Leaf {
   node: number;
   kind: Context['kind'];
-  /** The last node shared with an earlier history; null if there is none. */
+  /** The last node shared with an earlier history, or null. */
   forkNode: number | null;
 }
 

@@ -35,7 +35,7 @@ export function bracketProblem(text: string): { problem: 'depth' | 'brackets' | 
   return depth > 0 ? { problem: 'end', at: length } : null;
 }
 
-/** The position of the quote that ends a string; -1 if there is none. */
+/** The position of the quote that ends a string, or -1. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

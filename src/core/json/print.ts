@@ -37,7 +37,7 @@ function isPlainJson(value: Printable): boolean {
   return true;
 }
 
-/** What is left to print of a list (without keys) or a record. */
+/** The part of a list (without keys) or a record that is not printed yet. */
 interface OpenValue {
   keys: readonly string[] | null;
   values: readonly Printable[];

@@ -3,7 +3,7 @@ const MOST_VALUES = 10_000_000;
 
 /**
  * The problem of a value with shared parts, as YAML's aliases and pickles make them: it contains itself, or would be
- * enormous as JSON. null if there is none. Iterative, because nesting may be deep.
+ * enormous as JSON. null without a problem. Iterative, because nesting may be deep.
  */
 export function sharedProblem(root: unknown): string | null {
   /** How many values each container expands to; null while it is open. */
@@ -17,7 +17,7 @@ export function sharedProblem(root: unknown): string | null {
   enter(root);
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     if (top.next === top.parts.length) {
-      if (top.size > MOST_VALUES) return `its aliases stand for more than ${MOST_VALUES} values`;
+      if (top.size > MOST_VALUES) return `its aliases expand to more than ${MOST_VALUES} values`;
       sizes.set(top.value, top.size);
       open.pop();
       const above = open.at(-1);

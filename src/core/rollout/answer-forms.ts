@@ -29,7 +29,7 @@ const NO_ANSWER =
 /** The sentence in which the answer is to be given, up to its placeholder. */
 const SENTENCE =
   /\b(?:form(?:at)?|with|as|like|line|following|by|exactly)\b[^.\n"'“:]{0,30}:?\s*["'“]?((?:[A-Za-z]+,? ){1,8}(?:answer|choice|result|verdict|solution)(?: [a-z]+){0,3}?(?: is|:))\s*(?:[[<{][^\]>}\n]{1,30}[\]>}]|\$[A-Z]+|\(?[XN]\b|_{2,}|\.\.\.)/g;
-/** The same in brackets, which no name tells apart from a mark of the template. */
+/** The same in brackets, with these names alone: others could be marks of a template. */
 const BRACKET_TAGS = /\[(ANSWER|FINAL|RESULT|SOLUTION|CHOICE)\][^\n]{0,20}\[\/\1\]/i;
 /** The form of calls is JSON, too, and asks for no answer. */
 const AS_JSON =

@@ -151,7 +151,7 @@ const OWN_RESULTS = ['<tool_response>', '<tool_result>', '<function_results>', '
 
 /**
  * A tag that opens a line, or follows a call; a tag mentioned in prose does not count. After a code fence an
- * interpreter writes its own.
+ * interpreter writes one itself.
  */
 function isWritten(text: string, tag: string): boolean {
   for (let at = text.indexOf(tag); at !== -1; at = text.indexOf(tag, at + 1)) {

@@ -58,7 +58,7 @@ function isDemanded(sentence: string, name: string): boolean {
   return MUST.test(lead) || (isOrder && /\b(?:before|first|every|each|always)\b/i.test(lead + behind));
 }
 
-/** The place of a name as a word of its own, from `from` on; -1 without one. */
+/** The place of a name as a whole word, from `from` on, or -1. */
 function wordIn(text: string, name: string, from = 0): number {
   if (name === '') return -1;
   for (let at = text.indexOf(name, from); at !== -1; at = text.indexOf(name, at + 1))

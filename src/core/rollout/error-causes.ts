@@ -384,11 +384,11 @@ function atStart(message: string, length: number): ErrorCause | null {
     const at = line.search(cause.pattern);
     if (at === -1 || at > Math.max(program + NEAR, near)) continue;
     if (cause.exact === true) return cause;
-    // Words of a question that an answer quotes are none of its own.
+    // An answer may quote the words of a question.
     if (QUOTED.test(line.slice(0, at))) continue;
     // A sentence about an error has a reporting verb, or an article, before it.
     const behind = line.slice(at + (cause.pattern.exec(line)?.[0].length ?? 0));
-    if (SENTENCE.test(line.slice(0, at)) || ABOUT.test(line) || TELLS.test(behind)) continue;
+    if (SENTENCE.test(line.slice(0, at)) || ABOUT.test(line) || CONTINUES.test(behind)) continue;
     return cause;
   }
   return null;
@@ -399,7 +399,7 @@ const QUOTED = /^[^"]+ "[^"]*$/;
 const SENTENCE =
   /\b(?:the page|article|about|how|why|when|if|explains?|means?|says?|called|word|is an?|are|was|were)\b/i;
 /** The sentence continues after the words. */
-const TELLS = /\b(?:is|are|was|were|means|until|which|who|whose|because)\b/i;
+const CONTINUES = /\b(?:is|are|was|were|means|until|which|who|whose|because)\b/i;
 /** A sentence about errors in general. */
 const ABOUT =
   /\b(?:how to|means that|is an error|are set|people|you can|you should|page about|documentation|guide|tutorial|troubleshoot\w*|faq|happens when|occurs when|indicates)\b/i;

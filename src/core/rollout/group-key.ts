@@ -32,7 +32,7 @@ export interface GroupNumber {
   /** NaN means no group. Odd numbers mark groups identified by prompt. */
   group: number;
   prompt: number;
-  /** As the group that it would name, an even number; NaN if there is none. */
+  /** The number of the group that the uid would name (even), or NaN. */
   uid: number;
 }
 
@@ -59,7 +59,7 @@ export function uidParts(uid: string | null): { prompt: string; name: string; ou
 }
 
 /**
- * The groups of rollouts that are judged together (a step of a file, in any order), null where there is none: a uid
+ * The groups of rollouts that are judged together (a step of a file, in any order), null for a rollout without one: a uid
  * that several share names their group; other rollouts are of one prompt, unless all of those have the same one (images
  * leave no trace in a text).
  */

@@ -37,7 +37,7 @@ export interface Part {
   call?: number;
   /** Unclosed reasoning: it extends to the end of the turn, or to a call. */
   open?: true;
-  /** Reasoning that the record keeps in a place of its own; a line break in its text joins it to what follows. */
+  /** Reasoning that the record keeps in a separate place; a line break in its text joins it to the text that follows. */
   apart?: true;
 }
 
@@ -141,7 +141,7 @@ export interface Rollout {
   format: string;
   /** The recorded training step, or null. */
   step: number | null;
-  /** The rollout's recorded scalar; NaN and ±Infinity are kept; null if there is none. */
+  /** The rollout's recorded scalar, or null; NaN and ±Infinity are kept. */
   score: number | null;
   /** undefined if the record has no ground truth (null is one). */
   groundTruth: JsonValue | undefined;

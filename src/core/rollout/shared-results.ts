@@ -5,7 +5,7 @@ const FEWEST_BATCHES = 2;
 
 /**
  * The calls whose result is that of a call beside them: a harness that types several commands into one terminal reads it
- * once. It is known by the rollout's batches of calls to one tool, each of which has exactly one result.
+ * once. A sign of it: every batch of calls to one tool has exactly one result.
  */
 export function sharingCalls(turns: readonly Turn[]): ReadonlySet<ToolCall> {
   const batches = batchesOf(turns).filter((batch) => batch.length > 1);

@@ -148,7 +148,7 @@ function againstSchema(
 ): string | null {
   if (name === null || error !== null) return null;
   const tool = tools.get(name);
-  if (tool === undefined) return `${name} is none of the tools that the prompt lists`;
+  if (tool === undefined) return `${name} is not among the tools that the prompt lists`;
   const parameters = tool.parameters ?? tool.input_schema;
   if (!isJsonObject(parameters) || !isJsonObject(parameters.properties) || !isJsonObject(given)) return null;
   const { properties } = parameters;

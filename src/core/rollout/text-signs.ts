@@ -33,7 +33,7 @@ export function checkText(rollout: UncheckedRollout, scan: TextScan, notice: Not
       notice('own_role', i, 'a system prompt in the middle of the response');
     if (!isModels(turn)) continue;
     if (turn.text.includes('\ufffd'))
-      notice('broken_text', i, 'the text holds U+FFFD, which stands for bytes that are no character');
+      notice('broken_text', i, 'the text contains U+FFFD, which replaces bytes that are not a character');
     const middle = systemPromptIn(turn.text);
     if (middle !== null && !promptEnds(rollout, middle))
       notice('own_role', i, `a system prompt in the middle of the reply: “${middle}”`);

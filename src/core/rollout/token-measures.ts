@@ -88,7 +88,7 @@ function byToken(
   });
 }
 
-/** Over trained tokens with a finite value; null if there are none. */
+/** Over trained tokens with a finite value; null without any. */
 function maskedMean(mask: readonly number[], values: TokenValues | null): number | null {
   if (values === null) return null;
   let sum = 0;

@@ -164,7 +164,7 @@ export const isSurprising = ({ columns }: TokenTable, { values }: TokenRow): boo
 
 /**
  * The first place at which the recorded ids differ from the tokenizer's ids for their text: the text, encoded again,
- * would be trained on as different tokens. null if there is none, or if a placeholder replaces the ids.
+ * would be trained on as different tokens. null without a difference, or if a placeholder replaces the ids.
  */
 export function driftOf(
   { rows, from }: TokenTable,

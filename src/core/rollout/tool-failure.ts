@@ -148,7 +148,7 @@ const COLOUR = String.raw`(?:\x1b\[[\d;]*m)*`;
 const NOTEBOOK_HEADER = new RegExp(
   String.raw`(?:^|\n)${COLOUR}([A-Za-z_][\w.]*)${COLOUR} +Traceback \(most recent call last\)${COLOUR}[ \t]*(?=\n|$)`,
 );
-/** The first frame, where the header is cut off or there is none (code that does not parse). */
+/** The first frame, if the header is cut off or missing (code that does not parse). */
 const NOTEBOOK_FRAME = new RegExp(
   String.raw`^\s*${COLOUR}(?:Cell ${COLOUR}In *\[\d+\]|Input ${COLOUR}In \[\d+\]|(?:File )?${COLOUR}<ipython-input-\d+-\w+>)[^\n]*\n`,
 );

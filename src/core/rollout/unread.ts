@@ -89,7 +89,7 @@ function attributeOf(one: { [key: string]: JsonValue }): { key: string; value: J
   return { key, value: isJsonObject(held) && Array.isArray(held.values) ? held.values : held };
 }
 
-/** A word below `type`, `call_id`, `parentUuid` … names an item or says of which kind it is. The item's content has its own path. */
+/** A word below `type`, `call_id`, `parentUuid` … names an item or its kind. The item's content has its own path. */
 const isLabel = (path: string, text: string): boolean =>
   text.length <= LONGEST_LABEL &&
   /^[\w.:/@|+=-]+$/.test(text) &&

@@ -90,7 +90,7 @@ class RecordLines {
     this.#fd = fd;
   }
 
-  /** @param places of all requested lines, of which this is the one at `i` */
+  /** @param places of all requested lines; this one is at `i` */
   at(offset: number, length: number, places: Float64Array, i: number): string {
     if (offset < this.#start || offset + length > this.#start + this.#buffer.length) {
       let end = offset + length;

@@ -4,7 +4,7 @@ import type { ExportRow, RolloutFormat } from '../format.ts';
 import { SFT_LIMITS } from '../format.ts';
 import type { ExportMessage } from '../message.ts';
 
-/** LLaMA-Factory's ShareGPT form (ff6d4d12e, data/converter.py): roles take turns, and a call is a turn of its own. */
+/** LLaMA-Factory's ShareGPT form (ff6d4d12e, data/converter.py): roles alternate, and a call is a separate turn. */
 export const toLlamaFactory: RolloutFormat = {
   name: 'llama-factory',
   about: "LLaMA-Factory ShareGPT: trains the model's turns; writes tools by its own prompt",

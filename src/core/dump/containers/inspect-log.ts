@@ -100,10 +100,10 @@ export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
       yield { text: withHead(jsonLine(whole), head), place: `:1.${number}`, isWaited: true };
     }
   }
-  if (number === 0) throw new Error('the log ends before its first sample is told');
+  if (number === 0) throw new Error('the log ends before its first sample');
 }
 
-/** `{"eval_log":…,` from the newest header; null if there is none. */
+/** `{"eval_log":…,` from the newest header, or null. */
 async function logHead(members: ReadonlyMap<string, Member>): Promise<Buffer | null> {
   for (const name of ['header.json', '_journal/start.json']) {
     const member = members.get(name);

@@ -77,7 +77,7 @@ const eventsWithin = (one: PlacedEvent, session: Session): PlacedEvent[] =>
     ? session.eventsOf(one.event).map((event) => ({ event, line: one.line }))
     : [one];
 
-/** Sessions that share an id are one, if the id says so or the later goes on with the earlier. */
+/** Sessions that share an id are one, if the id says so or the later one continues the earlier. */
 function joinedBy(session: Session, found: readonly FoundSession[]): FoundSession[] {
   if (session.sharedIdOf === undefined) return [...found];
   const bySharedId = new Map<string, FoundSession[]>();

@@ -17,7 +17,7 @@ type Adder = (text: string | Uint8Array) => string | Uint8Array;
 /** Reads the other files; done once, when the first record is needed. */
 export type Join = () => Promise<Adder>;
 
-/** The other files related to this one's records; null if there are none. */
+/** The other files related to this one's records, or null. */
 export function joinOf(path: string): Join | null {
   const folder = path.slice(0, path.length - basename(path).length);
   const name = basename(path);
@@ -201,7 +201,7 @@ function referredTo(record: JsonObject): string[] {
   return names;
 }
 
-/** Agents that a workflow of Claude Code started lie in folders of their own; its journal holds no messages. */
+/** Agents that a workflow of Claude Code started are in separate folders; its journal holds no messages. */
 const MAX_NESTED = 3;
 function agentFiles(folder: string, below = '', depth = 0): string[] {
   return readdirSync(folder + below)
