@@ -44,8 +44,8 @@ export const executionsWork =
     }
     return {
       concurrency: programsAtOnce(backend, most),
-      make: async (text, tell) => {
-        tell(() => 'tool');
+      make: async (text, report) => {
+        report(() => 'tool');
         return printJson(await execute(readSent(text), backend));
       },
       close: () => backend.close(),

@@ -76,10 +76,10 @@ export async function queuedSandbox(
   try {
     let name: string | null = null;
     for (; name === null; await pause(ASK_MS, signal)) {
-      const told = await jobs.runs.surroundings(run);
-      if (told === null) continue;
-      name = readAs(Surroundings, told)?.sandbox ?? null;
-      if (name === null) await jobs.runs.forgetSurroundings(run, told);
+      const stored = await jobs.runs.surroundings(run);
+      if (stored === null) continue;
+      name = readAs(Surroundings, stored)?.sandbox ?? null;
+      if (name === null) await jobs.runs.forgetSurroundings(run, stored);
     }
     const around = new DumpSurroundings(runCode);
     const { interpreter, packages } = await around.open();

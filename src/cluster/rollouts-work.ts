@@ -61,13 +61,13 @@ export function rolloutsWork({ concurrency, own, allowTools, apiKey, say }: Roll
       await allowHere(run.own, parts.code.files, allowTools);
       return {
         concurrency,
-        make: (text, tell, suspend) =>
+        make: (text, report, suspend) =>
           places.run(async () => {
             const { partial, ...job } = decodeJob(text);
             const live = {
               add: (_rollout: object, request: RolloutRequest) => {
                 let isScoring = false;
-                tell(() => stageOf(request, isScoring));
+                report(() => stageOf(request, isScoring));
                 return {
                   scoring: () => {
                     isScoring = true;

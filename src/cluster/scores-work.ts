@@ -77,8 +77,8 @@ export const scoresWork =
       const second = against === null ? null : await opened(against);
       return {
         concurrency,
-        make: async (text, tell) => {
-          tell(() => 'scoring');
+        make: async (text, report) => {
+          report(() => 'scoring');
           const task = readTask(text);
           const scored = await rescoreTask(task, first.router, undefined, { repeat, against: second?.router });
           return printJson({

@@ -6,7 +6,7 @@ export class WorkerNews {
   /** The place's name. */
   readonly #name: string;
   readonly #say: (message: string) => void;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #isAlone: boolean | null = null;
 
   constructor(run: string, name: string, say: (message: string) => void) {
@@ -20,8 +20,8 @@ export class WorkerNews {
     const own = workers.filter(({ runs }) => runs.includes(this.#run));
     for (const { host, pid, refused } of workers) {
       const why = refused.find(({ run }) => run === this.#run)?.why;
-      if (why === undefined || this.#told.has(`${host} ${pid} ${why}`)) continue;
-      this.#told.add(`${host} ${pid} ${why}`);
+      if (why === undefined || this.#reported.has(`${host} ${pid} ${why}`)) continue;
+      this.#reported.add(`${host} ${pid} ${why}`);
       this.#say(`worker ${pid} on ${host} is refused: ${why}`);
     }
     const isAlone = own.length === 0;

@@ -23,8 +23,8 @@ const LONGEST_REASON = 2_000;
 interface OpenWork {
   /** Concurrent jobs. */
   concurrency: number;
-  /** Does a job. `tell` reports its stage for `queue`; `suspend` makes it hand over unfinished work. */
-  make(text: string, tell: (stage: () => string) => void, suspend: AbortSignal): Promise<string>;
+  /** Does a job. `report` reports its stage for `queue`; `suspend` makes it hand over unfinished work. */
+  make(text: string, report: (stage: () => string) => void, suspend: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -278,12 +278,12 @@ class ServedRun {
     for (const one of this.#making) if (one.started <= started) one.suspend.abort(ENDED);
   }
 
-  async make(text: string, started: number, tell: (stage: () => string) => void): Promise<string> {
+  async make(text: string, started: number, report: (stage: () => string) => void): Promise<string> {
     const one = { started, suspend: new AbortController() };
     if (started <= this.#suspended) one.suspend.abort(ENDED);
     this.#making.add(one);
     try {
-      return await this.#work.make(text, tell, one.suspend.signal);
+      return await this.#work.make(text, report, one.suspend.signal);
     } finally {
       this.#making.delete(one);
     }

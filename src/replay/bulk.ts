@@ -57,10 +57,10 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
     }
     onState?.(plan, { kind: 'queued' });
     const own = signalOf?.(plan) ?? signal;
-    let isTold = false;
+    let isReported = false;
     const cancelled = () => {
-      if (!isTold) onState?.(plan, { kind: 'cancelled' });
-      isTold = true;
+      if (!isReported) onState?.(plan, { kind: 'cancelled' });
+      isReported = true;
       return null;
     };
     // A call waiting for its slot is cancelled at once, not when its slot comes up.

@@ -37,11 +37,11 @@ export function codeTool(
       const code = soleCode(args, isMapped);
       if (code === null) return null;
       const { timeout, language: own } = objectIn(objectOf(args));
-      const told = Number(timeout);
+      const requested = Number(timeout);
       return {
         code,
         language: languageNamed(typeof own === 'string' && own !== '' ? own : language),
-        timeout: limit ?? (timeout !== undefined && told > 0 ? Math.min(told, LONGEST) : seconds),
+        timeout: limit ?? (timeout !== undefined && requested > 0 ? Math.min(requested, LONGEST) : seconds),
       };
     },
   };

@@ -168,11 +168,11 @@ function message(run: Execution, recorded: string): string | null {
   const before = body.slice(0, body.length - last.length);
   if (before.trim() !== '' && before.trim() !== outOf(run).trim()) return null;
   const label = RAISED.test(last) && !SAYS.exec(last) ? '' : (SAYS.exec(last)?.[0] ?? '');
-  const told = last.slice(label.length);
+  const message = last.slice(label.length);
   const text = raised.replace(/^[\w.]+: /, '');
   // `Error: division by zero` omits the kind, `Error: ZeroDivisionError: division by zero` does not.
-  if (told === text || last === raised) return recorded;
-  return before + label + (RAISED.test(told) ? raised : text);
+  if (message === text || last === raised) return recorded;
+  return before + label + (RAISED.test(message) ? raised : text);
 }
 
 const OUT = /^Out\s?\[(\d+)\]:(\s)/m;

@@ -144,13 +144,13 @@ function judgeExecution(
   }
   if (best !== null) {
     const { form, text, match } = best;
-    const told = form === FORMS[0] || execution.stderr === '' ? [] : [`the tool shows ${form.about}`];
+    const notes = form === FORMS[0] || execution.stderr === '' ? [] : [`the tool shows ${form.about}`];
     return {
       result: given(text),
       verdict: match.rules.length > 0 ? 'normalised' : 'same',
       compared: match.compared,
       match: { form, rules: match.rules },
-      reason: sameness(match, told),
+      reason: sameness(match, notes),
       lack: null,
     };
   }

@@ -90,20 +90,20 @@ export function lackOf(
     const absent = NO_RUNNER.map((pattern) => pattern.exec(run.message)?.[1]).find((one) => one !== undefined);
     if (absent !== undefined) return { kind: 'skipped', says: lackHere(absent)(name) };
   }
-  const told = recorded ?? '';
+  const recordedText = recorded ?? '';
   const said = `${run.stdout.slice(-20_000)}\n${run.stderr.slice(-20_000)}`;
   const isPyodide = name.startsWith('Pyodide');
   const failed = run.exitStatus !== 0 || !run.isFinished;
   const module = failed ? MODULE.exec(run.stderr) : null;
   if (module !== null) {
     const missing = topOf(module[1] ?? module[2] ?? module[3] ?? '');
-    if (new RegExp(`No module named '${missing}`).test(told)) return null;
+    if (new RegExp(`No module named '${missing}`).test(recordedText)) return null;
     const how = isPyodide ? '' : '; --sandbox-python names an interpreter that has it';
     return { kind: 'skipped', says: `${missing} is not in ${name}${how}` };
   }
   const network = NO_NETWORK.test(said) && ASKS_NETWORK.test(code) && confined;
   if (network) {
-    const when = NO_NETWORK.test(told)
+    const when = NO_NETWORK.test(recordedText)
       ? 'no network then, nor now: the two say it in other words'
       : `no network in ${name}`;
     return { kind: 'infra', says: when };
@@ -111,9 +111,9 @@ export function lackOf(
   if (failed || isPyodide)
     for (const [pattern, kind, says] of LACKS) {
       const match = pattern.exec(said);
-      if (match !== null && !pattern.test(told)) return { kind, says: says(name, match) };
+      if (match !== null && !pattern.test(recordedText)) return { kind, says: says(name, match) };
     }
-  if (run.exitStatus === -9 && !/\bkill/.test(code) && !/killed|Killed|memory/i.test(told))
+  if (run.exitStatus === -9 && !/\bkill/.test(code) && !/killed|Killed|memory/i.test(recordedText))
     return { kind: 'infra', says: `it was killed, as by the memory limit of ${name}` };
   if (isPyodide) {
     const lack = PYODIDE_LACKS.find(([pattern]) => pattern.test(code));
@@ -123,7 +123,7 @@ export function lackOf(
   }
   if (failed && /FileNotFoundError|PermissionError|\[Errno (?:2|13)\]/.test(run.stderr)) {
     const path = FOREIGN_HOME.exec(code)?.[1];
-    if (path !== undefined && run.stderr.includes(path) && !told.includes(path))
+    if (path !== undefined && run.stderr.includes(path) && !recordedText.includes(path))
       return { kind: 'skipped', says: `${path} is not in ${name}` };
   }
   if (ASKS_LIMITS.test(code))

@@ -7,7 +7,7 @@ export interface ResponseLength {
   /** Tokens of the response; null if not recorded. */
   tokens: number | null;
   /** The penalty according to the record. */
-  told: number | null;
+  recordedPenalty: number | null;
   /** The requested penalty. */
   buffer: OverlongBuffer | null;
 }
@@ -16,10 +16,10 @@ export function responseLength({ tokens, lossMask, extras }: Rollout, buffer: Ov
   const { reward } = extras;
   const metadata = isJsonObject(reward) && isJsonObject(reward.metadata) ? reward.metadata : {};
   // verl's key, and the same key in this program's own dumps.
-  const told = extras.overlong_reward ?? metadata.overlong_reward;
+  const recordedPenalty = extras.overlong_reward ?? metadata.overlong_reward;
   return {
     tokens: tokens?.responseIds.length ?? lossMask?.totalTokens ?? null,
-    told: typeof told === 'number' ? told : null,
+    recordedPenalty: typeof recordedPenalty === 'number' ? recordedPenalty : null,
     buffer,
   };
 }
@@ -37,11 +37,23 @@ interface Penalised {
  * provided that the recorded score includes it; verl's dump of a function that returns more than a number does not.
  * @throws Error if the token count is unknown
  */
-export function penalised(score: number, recorded: number | null, { tokens, told, buffer }: ResponseLength): Penalised {
+export function penalised(
+  score: number,
+  recorded: number | null,
+  { tokens, recordedPenalty, buffer }: ResponseLength,
+): Penalised {
   if (buffer === null) {
-    const isHeld = told !== null && told !== 0 && recorded !== null && isNear(recorded, score + told);
+    const isHeld =
+      recordedPenalty !== null &&
+      recordedPenalty !== 0 &&
+      recorded !== null &&
+      isNear(recorded, score + recordedPenalty);
     if (!isHeld) return { score, penalty: null, reason: null };
-    return { score: score + told, penalty: told, reason: `${score} and the recorded overlong penalty of ${told}` };
+    return {
+      score: score + recordedPenalty,
+      penalty: recordedPenalty,
+      reason: `${score} and the recorded overlong penalty of ${recordedPenalty}`,
+    };
   }
   if (tokens === null) throw new Error('the overlong penalty counts tokens of the response, and the record holds none');
   const { score: left, penalty } = withOverlong(score, tokens, buffer);

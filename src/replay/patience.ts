@@ -46,8 +46,8 @@ export function patiently({ seconds, onWait }: PatienceOptions) {
         const waited = (failed - outage) / 1000;
         const left = (hasAnswered ? seconds : Math.min(seconds, STRANGER_SECONDS)) - waited;
         if (left <= 0) {
-          const told = waited < 1 ? '' : ` (waited ${Math.round(waited)} s)`;
-          throw new SandboxApiError(error.kind, `${error.message}${told}`, { cause: error });
+          const wait = waited < 1 ? '' : ` (waited ${Math.round(waited)} s)`;
+          throw new SandboxApiError(error.kind, `${error.message}${wait}`, { cause: error });
         }
         // The first failure sets the pause; concurrent failures keep it.
         if (pausedUntil <= failed) {

@@ -214,7 +214,7 @@ class Replay {
     const groups = this.#groups(judged);
     const main = groups[0]?.judgement ?? first;
     const failures = runs.length - judged.length;
-    const told = (reasons: readonly (string | null)[]) => reasons.filter((one) => one !== null).join('; ') || null;
+    const joined = (reasons: readonly (string | null)[]) => reasons.filter((one) => one !== null).join('; ') || null;
     const shared = {
       ...base,
       outcomes: groups.map(
@@ -231,20 +231,20 @@ class Replay {
       failures > 0 ? `${failures} of ${runs.length} runs gave no answer` : null,
     ];
     if (main.verdict === 'infra')
-      return { ...shared, status: 'error', verdict: 'infra', reason: told([main.reason, ...others]) };
+      return { ...shared, status: 'error', verdict: 'infra', reason: joined([main.reason, ...others]) };
     if (main.lack !== null && main.match === null)
       return { ...shared, status: 'skipped', compared: 'none', reason: `environment (${main.lack.says})` };
-    if (main.verdict === null) return { ...shared, status: 'unknown', reason: told([main.reason, ...others]) };
+    if (main.verdict === null) return { ...shared, status: 'unknown', reason: joined([main.reason, ...others]) };
     if (groups.length > 1) {
       const flaky = `${groups.length} outcomes in ${judged.length} runs: ${groups.map(({ count }) => `${count} ×`).join(', ')}`;
-      return { ...shared, status: 'drift', verdict: 'flaky', reason: told([flaky, ...others]) };
+      return { ...shared, status: 'drift', verdict: 'flaky', reason: joined([flaky, ...others]) };
     }
     const isSame = main.verdict === 'same' || main.verdict === 'normalised';
     return {
       ...shared,
       status: isSame ? 'same' : 'drift',
       verdict: main.verdict,
-      reason: told([main.reason, ...others]),
+      reason: joined([main.reason, ...others]),
     };
   }
 

@@ -176,19 +176,19 @@ async function rescoreOnce(
     const { reward, metadata: own } = await found.fn(task, text, signal);
     const { score, penalty, reason: cost } = penalised(reward, recorded, length);
     const metadata = penalty === null ? own : { ...own, overlong_reward: penalty, overlong: penalty < 0 };
-    const told = { ...base, reward: found.name, pred: metadata.pred ?? null, metadata, seconds: seconds() };
+    const scored = { ...base, reward: found.name, pred: metadata.pred ?? null, metadata, seconds: seconds() };
     // verl's 0 for a failed service is nobody's judgement.
-    if (typeof metadata.error === 'string') return { ...told, status: 'error', reason: metadata.error };
+    if (typeof metadata.error === 'string') return { ...scored, status: 'error', reason: metadata.error };
     const older = olderScore(metadata);
     // The record says which version of the function made it.
     if (older !== null && recorded === older.score)
       return {
-        ...told,
+        ...scored,
         score: older.score,
         status: 'same',
         reason: `as verl ${older.verl} scored it; today's verl gives ${score}`,
       };
-    const judged = { ...told, score };
+    const judged = { ...scored, score };
     const reasons = [older === null ? [] : `verl ${older.verl} gave ${older.score}`, cost ?? []].flat();
     if (recorded === null)
       return { ...judged, status: 'unknown', reason: [...reasons, 'the record has no score'].join('; ') };

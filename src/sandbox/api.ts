@@ -84,8 +84,8 @@ function refusal(where: string, status: number, text: string, location: string |
   } catch {
     // A gateway's page, or an empty body: the text is all there is to show.
   }
-  const told = location === undefined ? detailText(detail) : `it points to ${location}`;
-  return new SandboxApiError('http', `${where} answered ${status}: ${told}`, { status, detail });
+  const reason = location === undefined ? detailText(detail) : `it points to ${location}`;
+  return new SandboxApiError('http', `${where} answered ${status}: ${reason}`, { status, detail });
 }
 
 /** A 422 lists which field is wrong and why; every other detail is already text. */

@@ -74,10 +74,10 @@ export class ShellFiles {
 
   /** The directory in which the next command begins. */
   #leave(start: string | null, wasLost: boolean, { seen, exit }: ShellEnd): void {
-    const told = /\[Current working directory: (\/[^\]\n]*)\]|Shell cwd was reset to (\/\S+)/.exec(
+    const notice = /\[Current working directory: (\/[^\]\n]*)\]|Shell cwd was reset to (\/\S+)/.exec(
       this.#states.action.result ?? '',
     );
-    const dir = told?.[1] ?? told?.[2];
+    const dir = notice?.[1] ?? notice?.[2];
     if (dir !== undefined) {
       this.#states.dir = posix.normalize(dir);
       this.#isLost = false;
@@ -287,13 +287,13 @@ export class ShellFiles {
 
 /** Tools whose shell keeps its directory between calls, and those that start a new shell each time. */
 const KEEPS_DIR = /^(?:Bash|execute_bash|run|cd|pwd|ls)$/;
-const BEGINS_ANEW = /^(?:shell|shell_command|local_shell|exec_command|container\.exec)$/;
+const STARTS_SHELL = /^(?:shell|shell_command|local_shell|exec_command|container\.exec)$/;
 
 function keepsDirectory(actions: readonly RecordedAction[]): boolean | null {
   if (actions.some(({ name }) => KEEPS_DIR.test(name))) return true;
   const isNew = actions.some(
     ({ name, action, result }) =>
-      BEGINS_ANEW.test(name) ||
+      STARTS_SHELL.test(name) ||
       (action.kind === 'shell' && action.workdir !== null) ||
       /^<returncode>/.test(result ?? ''),
   );

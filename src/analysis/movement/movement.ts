@@ -220,13 +220,13 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
     const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);
     const shifted = meansBy(adjusted, own, timeline, steps.length);
-    const told = [...counts.entries()].flatMap(([i, count]) => (count > 0 ? [i] : []));
-    const ofTold = (values: Float64Array) => told.map((i) => values[i] ?? Number.NaN);
-    const series = ofTold(shifted.means);
-    const weights = ofTold(counts);
+    const filled = [...counts.entries()].flatMap(([i, count]) => (count > 0 ? [i] : []));
+    const ofFilled = (values: Float64Array) => filled.map((i) => values[i] ?? Number.NaN);
+    const series = ofFilled(shifted.means);
+    const weights = ofFilled(counts);
     const jump =
       name === NO_SIGNAL
-        ? levelChange(series, weights, expectedDead(ofTold(scoreMeans), weights, groupRows, scores))
+        ? levelChange(series, weights, expectedDead(ofFilled(scoreMeans), weights, groupRows, scores))
         : changePoint(series, weights);
     const { rho, p: withinP } = withinGroups(values, scores, groupRows);
     // A group counts once.
@@ -236,24 +236,26 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
         ? 0
         : shareChance(
             jump,
-            ofTold(means),
+            ofFilled(means),
             weights.map((weight) => weight / size),
-          ) * told.length;
+          ) * filled.length;
     const jumpP = jump === null ? 1 : Math.min(1, Math.max(jump.p, luck) * columns.length);
     const isLarge = jump !== null && Math.abs(jump.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
     const isJump = jumpP < ALARM && isLarge && !(Math.abs(rho) > IS_SCORE);
-    const grown = IS_TROUBLE.test(name) ? trendOf(means, counts, told, columns.length) : null;
+    const grown = IS_TROUBLE.test(name) ? trendOf(means, counts, filled, columns.length) : null;
     const at = jump?.at ?? grown?.at ?? null;
     const course =
       at === null || (isJump ? !isShareName(name) || name === NO_SIGNAL : grown === null)
         ? null
-        : onsetOf(ofTold(means), weights, isShareName(name), grown?.at ?? at);
+        : onsetOf(ofFilled(means), weights, isShareName(name), grown?.at ?? at);
     const fitted = course ?? (at === null ? null : { since: at, until: at });
     const seen =
-      fitted === null || !isShareName(name) || name === NO_SIGNAL ? fitted : seenFirst(ofTold(means), weights, fitted);
+      fitted === null || !isShareName(name) || name === NO_SIGNAL
+        ? fitted
+        : seenFirst(ofFilled(means), weights, fitted);
     const [since, until] = seen === null ? [null, null] : [seen.since, seen.until];
-    const place = since === null ? -1 : (told[since] ?? -1);
-    const level = until === null ? -1 : (told[until] ?? -1);
+    const place = since === null ? -1 : (filled[since] ?? -1);
+    const level = until === null ? -1 : (filled[until] ?? -1);
     const before = meanOver(values, own, (row) => int32At(timeline, row) < place);
     const after = meanOver(values, own, (row) => int32At(timeline, row) >= level);
     // That trouble became rarer is no alarm.
@@ -291,13 +293,13 @@ const STEPS_OF_TREND = 10;
 const CLEAR_TREND = 0.6;
 
 /** Growth over the whole run, by the rank correlation of the means with time, or null. */
-function trendOf(means: Float64Array, counts: Float64Array, told: readonly number[], columns: number) {
-  if (told.length < STEPS_OF_TREND) return null;
-  const series = told.map((i) => means[i] ?? Number.NaN);
-  const rho = spearman(series, told);
-  const p = Math.min(1, correlationTail(rho, told.length - 2) * columns);
+function trendOf(means: Float64Array, counts: Float64Array, filled: readonly number[], columns: number) {
+  if (filled.length < STEPS_OF_TREND) return null;
+  const series = filled.map((i) => means[i] ?? Number.NaN);
+  const rho = spearman(series, filled);
+  const p = Math.min(1, correlationTail(rho, filled.length - 2) * columns);
   if (!(rho >= CLEAR_TREND) || p >= ALARM) return null;
-  const quarter = Math.max(2, Math.floor(told.length / 4));
+  const quarter = Math.max(2, Math.floor(filled.length / 4));
   const meanOfPlaces = (places: readonly number[]): number => {
     let [sum, rollouts] = [0, 0];
     for (const i of places) {
@@ -307,11 +309,11 @@ function trendOf(means: Float64Array, counts: Float64Array, told: readonly numbe
     }
     return sum / rollouts;
   };
-  const before = meanOfPlaces(told.slice(0, quarter));
-  const after = meanOfPlaces(told.slice(-quarter));
+  const before = meanOfPlaces(filled.slice(0, quarter));
+  const after = meanOfPlaces(filled.slice(-quarter));
   if (after - before < SMALLEST_GROWTH || after < 1.5 * before) return null;
   const half = (before + after) / 2;
-  const smooth = series.map((_, i) => meanOfPlaces(told.slice(Math.max(0, i - 1), i + 2)));
+  const smooth = series.map((_, i) => meanOfPlaces(filled.slice(Math.max(0, i - 1), i + 2)));
   return {
     p,
     at: Math.max(

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { loadAnew } from '../../core/chat/rendered.ts';
+import { loadEncoding } from '../../core/chat/rendered.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../../core/dump/parse-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
@@ -32,7 +32,7 @@ function shownValue(value: JsonValue | undefined): JsonValue | undefined {
 
 /** Answers filters, sorts and columns that need the records themselves, off the main thread. */
 parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRequest }) => {
-  await loadAnew(request.context.anew);
+  await loadEncoding(request.context.encoding);
   const { places, filter, sort, columns } = request;
   const count = places.length / PLACE;
   const answer: QueryAnswer = {

@@ -13,7 +13,7 @@ export interface TemplateFile {
 }
 
 /** The user's template and tokenizer for re-reading records. Plain data, because threads get it too. */
-export interface Anew {
+export interface UserEncoding {
   template?: TemplateFile;
   /** tokenizer.json. */
   tokenizer?: string;
@@ -24,32 +24,33 @@ export interface PromptMessage {
   content: string;
 }
 
-/** `Anew` with its libraries loaded. */
-export interface AnewTools {
+/** `UserEncoding` with its libraries loaded. */
+export interface EncodingTools {
   /** Throws if the template refuses the conversation. */
   render: ((messages: readonly PromptMessage[], opensReply: boolean) => string) | null;
   specials: readonly string[];
   tokenizer: TokenText | null;
 }
 
-const loaded = new Map<string, AnewTools>();
-const renderingKey = ({ template, tokenizer }: Anew): string => `${tokenizer ?? ''}\n${template?.source ?? ''}`;
+const loaded = new Map<string, EncodingTools>();
+const renderingKey = ({ template, tokenizer }: UserEncoding): string => `${tokenizer ?? ''}\n${template?.source ?? ''}`;
 
-/** The tools that `loadAnew` has loaded in this thread; null before. */
-export const anewTools = (anew: Anew): AnewTools | null => loaded.get(renderingKey(anew)) ?? null;
+/** The tools that `loadEncoding` has loaded in this thread; null before. */
+export const encodingTools = (encoding: UserEncoding): EncodingTools | null =>
+  loaded.get(renderingKey(encoding)) ?? null;
 
 /** Templates and tokenizers need libraries, which are loaded on demand. @throws if a file is not what it should be */
-export async function loadAnew(anew: Anew | undefined): Promise<void> {
-  if (anew === undefined || loaded.has(renderingKey(anew))) return;
-  const { template, tokenizer } = anew;
-  let render: AnewTools['render'] = null;
+export async function loadEncoding(encoding: UserEncoding | undefined): Promise<void> {
+  if (encoding === undefined || loaded.has(renderingKey(encoding))) return;
+  const { template, tokenizer } = encoding;
+  let render: EncodingTools['render'] = null;
   if (template !== undefined) {
     const { Template } = await import('@huggingface/jinja');
     const made = new Template(template.source);
     render = (messages, opensReply) => made.render({ ...template.values, messages, add_generation_prompt: opensReply });
   }
   const text = tokenizer === undefined ? null : await (await import('./token-text.ts')).loadTokenText(tokenizer);
-  loaded.set(renderingKey(anew), { render, specials: template?.specials ?? [], tokenizer: text });
+  loaded.set(renderingKey(encoding), { render, specials: template?.specials ?? [], tokenizer: text });
 }
 
 /** A template from a Jinja file or from tokenizer_config.json. @throws if the file has none */

@@ -58,10 +58,10 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
     joinedTurns(shape, text, hidden(shape, text, prompt.length, withDoubt(shape, text, prompt.length, laid))),
   ).flatMap((turn) => splitInlineResults(text, turn));
   if (shape.judged === true) for (const turn of turns) if (turn.confidence === 'marked') turn.confidence = 'inferred';
-  const told = shape === template.marked && shape.special ? 'exact' : template.class;
+  const certainty = shape === template.marked && shape.special ? 'exact' : template.class;
   // A reading with an inferred turn is not exact, whatever its template allows.
-  const isExact = told !== 'exact' || turns.every(({ confidence }) => confidence === 'marked');
-  return { turns, template, class: isExact ? told : 'inferred' };
+  const isExact = certainty !== 'exact' || turns.every(({ confidence }) => confidence === 'marked');
+  return { turns, template, class: isExact ? certainty : 'inferred' };
 }
 
 /** The template that a text matches, and whether its special tokens were kept. */

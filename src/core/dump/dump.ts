@@ -444,11 +444,11 @@ export class Dump {
     if (this.#isNotified || this.#isClosed) return;
     this.#isNotified = true;
     const wait = this.#nextNotice - performance.now();
-    if (wait <= 0) setImmediate(this.#tell);
-    else setTimeout(this.#tell, wait);
+    if (wait <= 0) setImmediate(this.#announce);
+    else setTimeout(this.#announce, wait);
   }
 
-  readonly #tell = (): void => {
+  readonly #announce = (): void => {
     this.#isNotified = false;
     if (this.#isClosed) return;
     const start = performance.now();

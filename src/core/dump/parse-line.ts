@@ -1,4 +1,4 @@
-import { checkedAnew } from '../formats/anew.ts';
+import { withEncodingChecks } from '../formats/encoding-checks.ts';
 import type { Format, ReadContext } from '../formats/format.ts';
 import { valueAt } from '../formats/key-map.ts';
 import { isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
@@ -42,9 +42,9 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   try {
     const reading = withBeside(read.format, read.json, context);
     const whole = read.format.read(read.json, read.format.isUntrained ? { ...reading, validation: true } : reading);
-    const rollout = checkedAnew(
+    const rollout = withEncodingChecks(
       withTrainer(groupedBy(whole, read.json, context), read.format, read.json),
-      context.anew,
+      context.encoding,
     );
     return {
       json: read.json,

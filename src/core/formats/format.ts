@@ -1,5 +1,5 @@
 import type { OwnTemplate } from '../chat/own-template.ts';
-import type { Anew } from '../chat/rendered.ts';
+import type { UserEncoding } from '../chat/rendered.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { OwnError } from '../rollout/own-errors.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
@@ -19,7 +19,7 @@ export interface ReadContext {
    * The user's template and tokenizer, to re-render prompts and re-encode texts (`--chat-template FILE`,
    * `--tokenizer`).
    */
-  anew?: Anew;
+  encoding?: UserEncoding;
   /** The user's chat templates (`chat_templates:` in the settings). */
   templates?: readonly OwnTemplate[];
   /** How the user's tools report failure (`errors:` in the settings). */

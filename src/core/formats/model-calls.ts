@@ -312,9 +312,9 @@ class Histories {
       return 0;
     }
     if (last !== null && last.children.length === 0) return last.context;
-    const isAnew = input.slice(0, known).every(({ role }) => role === 'system');
-    const kind = !isAnew ? 'branch' : this.#isOtherAgent(input, agent) ? 'subagent' : 'compaction';
-    const after = isAnew ? (this.#last?.at ?? null) : (last?.at ?? null);
+    const startsOver = input.slice(0, known).every(({ role }) => role === 'system');
+    const kind = !startsOver ? 'branch' : this.#isOtherAgent(input, agent) ? 'subagent' : 'compaction';
+    const after = startsOver ? (this.#last?.at ?? null) : (last?.at ?? null);
     this.contexts.push({ kind, name: agent, after });
     return this.contexts.length - 1;
   }

@@ -401,8 +401,8 @@ function runOfSpan({ attributes, name, error, start, end, at, events }: TraceSpa
     'traceloop.entity.output',
     'output.value',
   );
-  const told = events.find((event) => event.name === 'gen_ai.choice')?.attributes.message;
-  const held = result ?? told;
+  const eventMessage = events.find((event) => event.name === 'gen_ai.choice')?.attributes.message;
+  const held = result ?? eventMessage;
   const inner = typeof held === 'string' && /^\s*["{[]/.test(held) ? parsed(held) : held;
   return {
     id: idOf(firstAttribute(attributes, 'gen_ai.tool.call.id', 'tool.id', 'tool_call.id', 'ai.toolCall.id') ?? null),

@@ -175,8 +175,8 @@ export function withTurns(times: Times, { turns, responseTurn }: Pick<Rollout, '
       .filter((at) => itemAt(spans, at).kind === kind)
       .sort((a, b) => itemAt(spans, a).start - itemAt(spans, b).start);
     const found = places(role);
-    const isTold = own.some((at) => (itemAt(spans, at).turn ?? turns.length) < turns.length);
-    if (!isTold && own.length === found.length)
+    const isPlaced = own.some((at) => (itemAt(spans, at).turn ?? turns.length) < turns.length);
+    if (!isPlaced && own.length === found.length)
       for (const [i, at] of own.entries()) spans[at] = { ...itemAt(spans, at), turn: numberInAt(found, i) };
   }
   return { ...times, spans };

@@ -71,9 +71,9 @@ export const openInstruct: Format = {
     const response = idsOf(record.response_tokens) ?? [];
     const info = isJsonObject(record.request_info) ? record.request_info : {};
     const stats = Array.isArray(info.tool_call_stats) ? info.tool_call_stats.filter(isJsonObject) : [];
-    const told = numberOf(info.num_calls) ?? 0;
+    const recorded = numberOf(info.num_calls) ?? 0;
     // More calls than tokens cannot be a call count.
-    const count = Math.max(stats.length, told >= 0 && told <= response.length ? Math.trunc(told) : 0);
+    const count = Math.max(stats.length, recorded >= 0 && recorded <= response.length ? Math.trunc(recorded) : 0);
     const calls = Array.from({ length: count }, (_, at) => ({
       id: null,
       name: idOf(stats[at]?.tool_name),

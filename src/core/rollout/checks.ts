@@ -1,7 +1,7 @@
 import { keysIn } from '../json/value.ts';
 import { itemAt, lastItem } from '../lists/at.ts';
-import { ANEW_CHECKS } from './anew.ts';
 import { isUnclosed, openTag } from './call-error.ts';
+import { ENCODING_CHECKS } from './encoding-findings.ts';
 import { gaveAnswer } from './ended-by-text.ts';
 import type { ErrorPattern } from './error-kind.ts';
 import type { CheckDeclaration, Finding, Need, Notice } from './finding.ts';
@@ -37,7 +37,7 @@ const DECLARED = {
   ...HACK_CHECKS,
   ...TEXT_CHECKS,
   ...TASK_CHECKS,
-  ...ANEW_CHECKS,
+  ...ENCODING_CHECKS,
 } as const satisfies Record<string, CheckDeclaration>;
 
 export type Check = keyof typeof DECLARED;

@@ -28,7 +28,7 @@ export interface MaskByIds {
  * Differences between a rollout and the user's chat template and tokenizer; a key is absent if nothing could be
  * compared, and null if there is no difference.
  */
-export interface ComparedAnew {
+export interface EncodingComparison {
   prompt?: PromptDifference | null;
   ids?: { at: number; id: number; text: string; instead: number | null } | null;
   ends?: TurnEnds;

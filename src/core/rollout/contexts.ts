@@ -126,13 +126,13 @@ export function historyAt(rollout: Rollout, turn: number): Turn[] {
     const last: number = at;
     pieces.push((own[index] ?? []).filter((one) => one.index <= last));
     const context: Context | undefined = contexts[index];
-    at = context === undefined || beginsAnew(context) ? null : context.after;
+    at = context === undefined || startsOver(context) ? null : context.after;
   }
   return pieces.reverse().flat();
 }
 
 /** A subagent and a compacted history begin with their own turns. */
-const beginsAnew = ({ kind }: Context): boolean => kind === 'subagent' || kind === 'compaction';
+const startsOver = ({ kind }: Context): boolean => kind === 'subagent' || kind === 'compaction';
 
 /** The histories before and after a compaction; null if it is not a compaction, or if its predecessor is unknown. */
 export function compactionOf(rollout: Rollout, index: number): { before: Turn[]; after: Turn[] } | null {

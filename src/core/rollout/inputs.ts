@@ -1,5 +1,5 @@
 import { itemAt } from '../lists/at.ts';
-import { isMasked } from './anew.ts';
+import { isMasked } from './encoding-findings.ts';
 import type { Need } from './finding.ts';
 import { rightOrWrong, truthsOf } from './hack-signs.ts';
 import { isResult, type UncheckedRollout } from './rollout.ts';
@@ -55,7 +55,7 @@ export const LACKS: Readonly<Record<Need, string>> = {
 
 /** The inputs that a rollout provides for the checks. */
 export function inputsOf(rollout: UncheckedRollout): Inputs {
-  const { turns, responseTurn, tokens, anew } = rollout;
+  const { turns, responseTurn, tokens, encoding } = rollout;
   let results = false;
   let calls = false;
   let reply = false;
@@ -68,7 +68,7 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
     if (role === 'user' || isResult(turn)) given = true;
     if (toolCalls.length > 0) calls = true;
   }
-  const isSpelt = anew?.mask != null && rollout.lossMask !== null && !rollout.validation;
+  const isSpelt = encoding?.mask != null && rollout.lossMask !== null && !rollout.validation;
   const mask = isMasked(rollout) || isSpelt;
   const truth = truthsOf(rollout.groundTruth).length > 0;
   const ids = tokens !== undefined && rollout.lossMask !== null && !rollout.validation;
@@ -85,9 +85,9 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
     truth,
     truth_and_results: truth && results,
     verdict: rollout.score !== null && rightOrWrong(rollout) !== null,
-    template: anew?.prompt !== undefined,
-    tokenizer: anew?.ids !== undefined,
-    ends: ids && anew?.ends !== undefined,
+    template: encoding?.prompt !== undefined,
+    tokenizer: encoding?.ids !== undefined,
+    ends: ids && encoding?.ends !== undefined,
     schemas: calls && rollout.toolSchemas.length > 0,
     given: given || rollout.ended.how === 'length',
     scored_truth: reply && rollout.score !== null && hasShortTruth(rollout.groundTruth),

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
-import type { ComparedAnew } from './compared.ts';
+import type { EncodingComparison } from './compared.ts';
 import type { Ended } from './ended.ts';
 import type { Finding } from './finding.ts';
 import type { LossMask, Trained } from './loss-mask.ts';
@@ -162,7 +162,7 @@ export interface Rollout {
   validation: boolean;
   lossMask: LossMask | null;
   /** Absent if the user gave neither a template nor a tokenizer. */
-  anew?: ComparedAnew;
+  encoding?: EncodingComparison;
   ended: Ended;
   /** Absent if the record holds messages instead of one text. */
   reading?: ReadingClass;

@@ -316,11 +316,11 @@ const REWARD = /\breward["'`*]{0,2}\s*[=:]\s*["'`*]{0,2}(-?\d+(?:\.\d+)?)/gi;
 /** A tool reported full reward to the model, and the score is zero, or the reverse. */
 function checkResultReward({ turns, responseTurn, score }: UncheckedRollout, notice: NoticeTask): void {
   if (score === null || Number.isNaN(score)) return;
-  let told: { value: number; turn: number } | null = null;
+  let stated: { value: number; turn: number } | null = null;
   for (let i = responseTurn; i < turns.length; i++)
     if (isResult(itemAt(turns, i)) && itemAt(turns, i).text.length < 4000)
-      for (const match of itemAt(turns, i).text.matchAll(REWARD)) told = { value: Number(match[1]), turn: i };
-  if (told === null) return;
-  if ((told.value >= 1 && score <= 0) || (told.value <= 0 && score >= 1))
-    notice('result_reward', told.turn, `a result says reward ${told.value}, and the score is ${score}`);
+      for (const match of itemAt(turns, i).text.matchAll(REWARD)) stated = { value: Number(match[1]), turn: i };
+  if (stated === null) return;
+  if ((stated.value >= 1 && score <= 0) || (stated.value <= 0 && score >= 1))
+    notice('result_reward', stated.turn, `a result says reward ${stated.value}, and the score is ${score}`);
 }

@@ -32,9 +32,9 @@ const MAX_ISSUES = 3;
 
 /** The mistake in a value written by a person: `tools[0].config.rate_limit: expected number, got string`. */
 export function shapeProblem(issues: readonly ShapeIssue[]): string {
-  const told = [...new Set(issues.map((issue) => issueText(issue, [])))];
-  const more = told.length - MAX_ISSUES;
-  return [...told.slice(0, MAX_ISSUES), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+  const problems = [...new Set(issues.map((issue) => issueText(issue, [])))];
+  const more = problems.length - MAX_ISSUES;
+  return [...problems.slice(0, MAX_ISSUES), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
 function issueText(issue: ShapeIssue, above: readonly PropertyKey[]): string {

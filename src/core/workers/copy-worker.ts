@@ -8,11 +8,11 @@ import type { CopyAnswer, CopyRequest } from '../dump/copy-thread.ts';
 giveWay();
 
 let copy: Copy | null = null;
-let told = 0;
+let reported = 0;
 
 /** Lays out the records of a container in a file, one batch per request. */
 parentPort?.on('message', async ({ id, request }: { id: number; request: CopyRequest }) => {
-  const answer: CopyAnswer = { isDone: true, from: told, places: [], error: null };
+  const answer: CopyAnswer = { isDone: true, from: reported, places: [], error: null };
   try {
     if ('path' in request) {
       const { into, path, name, context } = request;
@@ -20,9 +20,9 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: CopyReq
     }
     if (copy !== null) {
       answer.isDone = (await copy.fill.next()).done === true;
-      answer.places = copy.places.slice(told);
+      answer.places = copy.places.slice(reported);
       answer.error = copy.error;
-      told = copy.places.length;
+      reported = copy.places.length;
     }
   } catch (error) {
     answer.error = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { loadAnew } from '../chat/rendered.ts';
+import { loadEncoding } from '../chat/rendered.ts';
 import {
   type Crossing,
   type LongRecordAnswer,
@@ -17,7 +17,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: LongRec
   let answer: LongRecordAnswer;
   try {
     if ('open' in request) {
-      await loadAnew(request.open.context.anew);
+      await loadEncoding(request.open.context.encoding);
       pieces = piecesOf(crossing(request.open));
     }
     const next = pieces.next();

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../async/give-way.ts';
-import { loadAnew } from '../chat/rendered.ts';
+import { loadEncoding } from '../chat/rendered.ts';
 import { packLines } from '../dump/packed-details.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
@@ -20,7 +20,7 @@ const READ = 1 << 20;
 parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerRequest }) => {
   const { path, places, parts, context, wantsKeys, wantsDetails, givesWay } = request;
   if (givesWay) giveWay();
-  await loadAnew(context.anew);
+  await loadEncoding(context.encoding);
   const count = places.length / 2;
   const extras = new Set<string>();
   const details: string[] = [];

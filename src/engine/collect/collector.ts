@@ -139,13 +139,13 @@ async function* jobs({
   suspend,
 }: RolloutsAsked): AsyncGenerator<RolloutJob> {
   for await (const task of tasks) {
-    let isTold = false;
+    let isReported = false;
     const own = step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize));
     for (let rollout = 0; rollout < n; rollout++) {
       if (isDone?.(task.key, rollout, own)) continue;
       if (signal?.aborted || suspend?.aborted) return;
-      if (!isTold) onTask?.(task);
-      isTold = true;
+      if (!isReported) onTask?.(task);
+      isReported = true;
       yield { task, rollout, step: own };
     }
   }

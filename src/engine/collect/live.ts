@@ -19,7 +19,7 @@ interface LiveEntry {
   file: string | null;
   written: number;
   /** Its last sign of life, and the time. */
-  told: string;
+  activity: string;
   sign: number;
 }
 
@@ -64,7 +64,7 @@ export class LiveFile {
       isScoring: false,
       file: null,
       written: 0,
-      told: '',
+      activity: '',
       sign: since,
     };
     this.#running.add(entry);
@@ -134,8 +134,8 @@ export class LiveFile {
       if (rollouts.length >= MOST_LISTED) continue;
       const tools = request.runningTools;
       const turns = request.messages.length;
-      const told = `${stage} ${turns} ${tools.join()}`;
-      if (told !== entry.told) Object.assign(entry, { told, sign: now });
+      const activity = `${stage} ${turns} ${tools.join()}`;
+      if (activity !== entry.activity) Object.assign(entry, { activity, sign: now });
       rollouts.push({
         task,
         rollout,

@@ -75,10 +75,10 @@ export class ModelUserInteraction implements Interaction {
   async finalize(): Promise<void> {}
 
   #persona(kwargs: JsonObject): string {
-    const told = this.#config.persona.replace(/\{(\w+)\}/g, (whole, key: string) =>
+    const persona = this.#config.persona.replace(/\{(\w+)\}/g, (whole, key: string) =>
       kwargs[key] === undefined ? whole : String(kwargs[key]),
     );
-    return `${told}\n\nWrite the user's next message, and nothing else. When the user has what they want, write ${this.#config.stop_word}.`;
+    return `${persona}\n\nWrite the user's next message, and nothing else. When the user has what they want, write ${this.#config.stop_word}.`;
   }
 }
 

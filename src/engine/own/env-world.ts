@@ -63,7 +63,7 @@ export class EnvWorld implements World {
   readonly #open: OpenEpisode;
   #episode: { agent: DrivenAgent; env: DrivenEnv } | null = null;
   /** The agent's messages as of the last model request. */
-  #told: string[] = [];
+  #sent: string[] = [];
   #steps = 0;
   #sum = 0;
   #final: number | null = null;
@@ -81,7 +81,7 @@ export class EnvWorld implements World {
     const { observation, info } = await env.reset(signal);
     await agent.reset(signal);
     await agent.updateFromEnv({ observation, reward: 0, done: false, info }, signal);
-    this.#told = agent.messages.map(asJson);
+    this.#sent = agent.messages.map(asJson);
     // An agent without a system prompt still has a message for it.
     this.opening = agent.messages.filter(({ role, content }) => role !== 'system' || content !== '');
   }
@@ -104,19 +104,19 @@ export class EnvWorld implements World {
     await agent.updateFromEnv(result, signal);
     const terminate = result.done || (env.maxSteps !== null && this.#steps >= env.maxSteps);
     // The agent has already added the sampled turn.
-    const own = this.#told.length;
+    const own = this.#sent.length;
     if (agent.messages.length < own + 1)
       throw new RolloutFault('user_fault', 'the agent took back messages, so its turns are no one conversation');
     const given = terminate ? [] : agent.messages.slice(own + 1);
     const warning = this.#rewriting(agent.messages, sampled);
-    this.#told = agent.messages.map(asJson);
+    this.#sent = agent.messages.map(asJson);
     return { terminate, text: '', messages: given, score: result.reward, metadata: result.info, warning };
   }
 
   /** The model continues the conversation it was shown; if an agent rewrites it afterwards, the two diverge. */
   #rewriting(messages: readonly Message[], sampled: string): string | undefined {
-    const own = this.#told.length;
-    const at = messages.findIndex((message, index) => index < own && this.#told[index] !== asJson(message));
+    const own = this.#sent.length;
+    const at = messages.findIndex((message, index) => index < own && this.#sent[index] !== asJson(message));
     const turn = messages[own];
     const isKept = turn?.role === 'assistant' && messageText(turn) === sampled;
     const changed = at !== -1 ? at : isKept ? null : own;

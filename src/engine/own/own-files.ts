@@ -98,7 +98,7 @@ const modulesAt = (name: string, folders: readonly string[]): string[] => {
 
 /** How the files of a folder differ from those of a run, one sentence each; empty if they are the same. */
 export async function fileDifferences(wanted: readonly OwnFile[], folder: string): Promise<string[]> {
-  const told = await Promise.all(
+  const differences = await Promise.all(
     wanted.map(async ({ name, sha256 }) => {
       const bytes = await readFile(join(folder, name)).catch(() => null);
       if (bytes === null) return `${name} is not in ${folder}`;
@@ -108,5 +108,5 @@ export async function fileDifferences(wanted: readonly OwnFile[], folder: string
         : `${name}: its sha256 is ${here.slice(0, 12)}… here, ${sha256.slice(0, 12)}… is the run's`;
     }),
   );
-  return told.flat();
+  return differences.flat();
 }

@@ -170,19 +170,19 @@ class Bridge(asyncio.Protocol):
     def watch(self):
         """In a thread: tells which call keeps all others from running, while it does."""
         main = threading.main_thread().ident
-        told = None
+        reported = None
         while True:
             self.busy.wait()
             time.sleep(BLOCKED / 2)
             flush()
             if time.monotonic() - self.beat < BLOCKED:
-                told = None
+                reported = None
                 continue
             task = asyncio.current_task(self.loop)
             ident = getattr(task, "request", None)
-            if told == (ident, self.beat):
+            if reported == (ident, self.beat):
                 continue
-            told = (ident, self.beat)
+            reported = (ident, self.beat)
             frame = sys._current_frames().get(main)
             while frame is not None and not is_own(frame.f_code.co_filename):
                 frame = frame.f_back

@@ -31,7 +31,7 @@ export class SimulatedUser {
     // An environment that fails halfway still has something to close.
     this.#isThere = this.interaction.isWorld === true;
     try {
-      await this.#told(this.interaction.start(this.#id, this.#kwargs, signal));
+      await this.#orFault(this.interaction.start(this.#id, this.#kwargs, signal));
     } catch (error) {
       if (this.#needsTruth || !(error instanceof RolloutFault) || error.reason !== 'no_truth') throw error;
     }
@@ -41,7 +41,7 @@ export class SimulatedUser {
 
   /** @param spoken the last turn as sampled */
   respond(messages: readonly Message[], spoken: string, signal: AbortSignal): Promise<UserWord> {
-    return this.#told(this.interaction.respond(this.#id, messages, this.#kwargs, signal, spoken));
+    return this.#orFault(this.interaction.respond(this.#id, messages, this.#kwargs, signal, spoken));
   }
 
   /** @returns what went wrong at the end; null if nothing did */
@@ -55,7 +55,7 @@ export class SimulatedUser {
     }
   }
 
-  async #told<T>(work: Promise<T>): Promise<T> {
+  async #orFault<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {

@@ -32,18 +32,18 @@ export async function tokenizationWarning(
   const found = await differ.ask({ left, right });
   const head = `Inconsistent training and inference tokenization detected (${mode})`;
   if (found === null) return `${head}: the differences could not be looked for`;
-  const isTold = ({ removed, added }: Difference) =>
+  const isShown = ({ removed, added }: Difference) =>
     (mode === 'strict' || removed.trim() !== added.trim()) && (removed + added).replace(EMPTY_THOUGHT, '') !== '';
-  const told = found.filter(isTold);
-  if (told.length === 0) return null;
+  const shown = found.filter(isShown);
+  if (shown.length === 0) return null;
   const tokens = new TokenPlaces(ids, tokenizer);
-  const lines = told.slice(0, SHOWN).map(({ leftAt, rightAt, removed, added }) => {
+  const lines = shown.slice(0, SHOWN).map(({ leftAt, rightAt, removed, added }) => {
     const chunk = (text: string, start: number, length: number) =>
       JSON.stringify(text.slice(Math.max(0, start - CONTEXT), start + length + CONTEXT));
     const place = `idx ${leftAt}:${leftAt + removed.length} -> ${rightAt}:${rightAt + added.length}`;
     return `${place} | ${chunk(left, leftAt, removed.length)} | ${chunk(right, rightAt, added.length)} | ${tokens.at(rightAt)}`;
   });
-  const more = told.length - SHOWN;
+  const more = shown.length - SHOWN;
   return [head, 'Found differences:', ...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
 }
 

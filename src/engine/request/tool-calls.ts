@@ -137,8 +137,8 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     const cause = toolCauseOf(thrownError(error));
     if (cause !== null) throw new RolloutFault(cause, `tool '${call.name}': ${message}`);
     // The model reads the exception's message; the record keeps the traceback.
-    const told = (error instanceof OwnCodeError ? error.trace : null) ?? message;
-    return refuse(failedCallText(rules, call.name, message), told, 'tool', decoded.arguments);
+    const detail = (error instanceof OwnCodeError ? error.trace : null) ?? message;
+    return refuse(failedCallText(rules, call.name, message), detail, 'tool', decoded.arguments);
   }
 }
 

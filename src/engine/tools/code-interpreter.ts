@@ -96,9 +96,9 @@ export class CodeInterpreterTool extends StatefulTool<InterpreterState> {
       return { response: { text, ...fault }, reward: null, metrics: metricsOf(code, metadata) };
     }
     const why = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
-    const told = `${metadata.status}${why ? `: ${why}` : ''}`;
+    const problem = `${metadata.status}${why ? `: ${why}` : ''}`;
     return {
-      response: { text: NO_STDOUT, error: told, ...faultOf(metadata, why) },
+      response: { text: NO_STDOUT, error: problem, ...faultOf(metadata, why) },
       reward: null,
       metrics: metricsOf(code, metadata),
     };

@@ -71,8 +71,8 @@ export function durationAt(text: string, start: number, end: number): number | n
     return value * secondsOf(['ns', 'us', 'ms', 's', 'min', 'h'][unit.slice(1).findIndex((one) => one !== undefined)]);
   }
   if (!LABEL.test(before) && !RUN_IN.test(before)) return null;
-  const told = /\((ns|us|µs|ms|s)\)\W{0,4}$/.exec(before)?.[1];
-  return value * secondsOf(told ?? 's');
+  const word = /\((ns|us|µs|ms|s)\)\W{0,4}$/.exec(before)?.[1];
+  return value * secondsOf(word ?? 's');
 }
 
 export const isRate = (text: string, end: number): boolean => RATE.test(text.slice(end, end + 20));
@@ -118,8 +118,8 @@ export function isStampNear(stamp: string, now: number): boolean {
   const compact = /^(\d{4})(\d\d)(\d\d)[T_-]?(\d\d)(\d\d)(\d\d)$/.exec(stamp);
   const time = /^(\d\d?):(\d\d):(\d\d)/.exec(stamp);
   if (time !== null) {
-    const told = Number(time[1]) * 3600 + Number(time[2]) * 60 + Number(time[3]);
-    const away = Math.abs(told - (now % DAY));
+    const ofDay = Number(time[1]) * 3600 + Number(time[2]) * 60 + Number(time[3]);
+    const away = Math.abs(ofDay - (now % DAY));
     // Time zones are whole quarters of an hour.
     const within = away % 900;
     return Math.min(within, 900 - within) < 120;

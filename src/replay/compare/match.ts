@@ -181,7 +181,7 @@ function matchLine(
   fresh: OutputLine,
   how: 'whole' | 'prefix' | 'suffix',
   context: MatchContext,
-  told?: OutputLine,
+  recordedLine?: OutputLine,
 ): Likeness | null {
   const { rules, facts } = context;
   const { text } = fresh;
@@ -190,13 +190,13 @@ function matchLine(
   if (is) return { rules: new Set(), loose: 0 };
   if (
     how === 'whole' &&
-    told !== undefined &&
+    recordedLine !== undefined &&
     rules.has('tracebacks') &&
-    told.part === 'frame' &&
+    recordedLine.part === 'frame' &&
     fresh.part === 'frame'
   ) {
-    if (told.in !== fresh.in) return null;
-    const isThere = told.line === fresh.line || isOneStatement(facts.code ?? '', told.line, fresh.line);
+    if (recordedLine.in !== fresh.in) return null;
+    const isThere = recordedLine.line === fresh.line || isOneStatement(facts.code ?? '', recordedLine.line, fresh.line);
     return isThere ? { rules: new Set(['tracebacks']), loose: 0 } : null;
   }
   const noise = text.length > MAX_NOISY_LINE ? [] : noiseOf(text, fresh.index, facts, rules);
@@ -207,7 +207,7 @@ function matchLine(
         ? fromEnd(recorded, text, noise)
         : fromStart(recorded, text, noise, how);
   if (found !== null) return found;
-  const isRaised = how === 'whole' && told?.part === 'raised' && fresh.part === 'raised';
+  const isRaised = how === 'whole' && recordedLine?.part === 'raised' && fresh.part === 'raised';
   if (isRaised && rules.has('python-wording') && sharedWording(recorded) === sharedWording(text))
     return { rules: new Set(['python-wording']), loose: 0 };
   if (how === 'whole' && rules.has('network-wording')) {

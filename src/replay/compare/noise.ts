@@ -184,24 +184,26 @@ function times(line: string, index: number, facts: RunFacts, add: (noise: Noise)
   const year = String(new Date(now * 1000).getUTCFullYear());
   for (const { 0: text, index: start } of line.matchAll(NUMBER)) {
     const end = start + text.length;
-    const number = (accepts: (told: string, at: number) => boolean) =>
+    const number = (accepts: (recorded: string, at: number) => boolean) =>
       add(token(start, end, 'times', NUMBER_TOKEN, /[\d.eE+-]/, accepts));
-    const tokenOf = (told: string, at: number): string => {
+    const tokenOf = (recorded: string, at: number): string => {
       NUMBER_TOKEN.lastIndex = at;
-      return NUMBER_TOKEN.exec(told)?.[0] ?? '';
+      return NUMBER_TOKEN.exec(recorded)?.[0] ?? '';
     };
     const value = Number(text);
-    if (isEpochNear(value, now)) number((told, at) => isEpoch(Number(tokenOf(told, at))));
-    else if (text === year && /\.year\b|%Y/.test(code ?? '')) number((told, at) => /^20\d\d$/.test(tokenOf(told, at)));
+    if (isEpochNear(value, now)) number((recorded, at) => isEpoch(Number(tokenOf(recorded, at))));
+    else if (text === year && /\.year\b|%Y/.test(code ?? ''))
+      number((recorded, at) => /^20\d\d$/.test(tokenOf(recorded, at)));
     else if (isRate(line, end) && !clock.hasChance) number(() => true);
     else {
       const took = durationAt(line, start, end);
-      const isTold = took !== null && fitsRun(took, seconds) && (!clock.hasChance || isOfReading(line, start, facts));
+      const isDuration =
+        took !== null && fitsRun(took, seconds) && (!clock.hasChance || isOfReading(line, start, facts));
       // Without randomness, a value that a second run changes came from the clock.
       const isMoved = !clock.hasChance && moves.has(start) && fitsRun(value * 1e-9, seconds);
-      if (isTold || isMoved)
-        number((told, at) => {
-          const other = tokenOf(told, at);
+      if (isDuration || isMoved)
+        number((recorded, at) => {
+          const other = tokenOf(recorded, at);
           return other.includes('.') === text.includes('.') || other.includes('e') || text.includes('e');
         });
     }

@@ -45,7 +45,7 @@ export class FileTools {
   /** Hashes of the files that Claude Code's Read saw, by path: it refuses to edit anything else. */
   readonly #read = new Map<string, string>();
   #open: string | null = null;
-  #told: string;
+  #last: string;
 
   /** @param state of the tools in an earlier world */
   constructor(world: LiveWorld, state: string | null = null) {
@@ -56,7 +56,7 @@ export class FileTools {
       for (const [path, hash] of read) this.#read.set(path, hash);
       this.#open = open;
     }
-    this.#told = this.#state();
+    this.#last = this.#state();
   }
 
   #state(): string {
@@ -66,8 +66,8 @@ export class FileTools {
   /** The tools' memory, as text for another world; null if that is what it was when this was asked last. */
   changedState(): string | null {
     const state = this.#state();
-    if (state === this.#told) return null;
-    this.#told = state;
+    if (state === this.#last) return null;
+    this.#last = state;
     return state;
   }
 

@@ -97,8 +97,8 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       const processes = world.processes();
       let record: LayerRecord;
       try {
-        const told = { captured: world.captured ?? null, dir: world.dir, processes, tools: tools.changedState() };
-        record = writer.freeze(id, ids[i - 1] ?? null, told, (path) => world.namesIn(path));
+        const state = { captured: world.captured ?? null, dir: world.dir, processes, tools: tools.changedState() };
+        record = writer.freeze(id, ids[i - 1] ?? null, state, (path) => world.namesIn(path));
       } finally {
         goOn();
       }
@@ -242,7 +242,7 @@ async function runShell(
     dir,
   });
   const seen = result === null ? null : seenResult(result);
-  const told = plan.exits.get(call) ?? seen?.exit ?? null;
+  const recordedExit = plan.exits.get(call) ?? seen?.exit ?? null;
   const text = worldRunText(run, result ?? '', plan);
   const done: Omit<WorldRunOutcome, 'verdict' | 'reason'> = {
     call,
@@ -250,7 +250,7 @@ async function runShell(
     name,
     rules: [],
     exit: run.exit,
-    recorded_exit: told,
+    recorded_exit: recordedExit,
     recorded: result,
     result: text,
     seconds: run.seconds,
@@ -259,10 +259,10 @@ async function runShell(
   const context = { command: action.command, now: Date.now() };
   if (run.excess !== null) return { ...done, verdict: 'infra', reason: `it took ${run.excess}` };
   const lack = lackOf(seen.output, text, network);
-  if (run.timedOut) return timedOut(done, seen.output, text, told, context, plan);
+  if (run.timedOut) return timedOut(done, seen.output, text, recordedExit, context, plan);
   const compared = compareTexts(seen.output, text, context);
   // The exit status is part of the result. Claude Code reports it only for a command that failed.
-  const wanted = told ?? (name === 'Bash' ? 0 : null);
+  const wanted = recordedExit ?? (name === 'Bash' ? 0 : null);
   const isExit = wanted === null || run.exit === null || wanted === run.exit;
   if (compared.verdict !== 'drift' && isExit)
     return judgedRun(done, compared, run.ended ? 'the command ended its own shell' : null);
@@ -275,12 +275,15 @@ function timedOut(
   done: Omit<WorldRunOutcome, 'verdict' | 'reason'>,
   recorded: string,
   text: string,
-  told: number | null,
+  recordedExit: number | null,
   context: { command: string; now: number },
   plan: RolloutPlan,
 ): WorldRunOutcome {
   const wasLate =
-    told === -1 || told === 124 || told === 137 || /timed? ?out|no new output after|time limit/i.test(recorded);
+    recordedExit === -1 ||
+    recordedExit === 124 ||
+    recordedExit === 137 ||
+    /timed? ?out|no new output after|time limit/i.test(recorded);
   const limit = `it ran longer than ${plan.timeLimit} s`;
   if (!wasLate) return { ...done, verdict: 'infra', reason: limit };
   const isLike = compareTexts(

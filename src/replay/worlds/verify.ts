@@ -51,14 +51,14 @@ export async function verify(
     const command = verifier.kind === 'command' ? verifier.command : 'bash /tests/test.sh';
     const run = await world.run(command, { timeLimit, merged: true, dir: plan.workdir.path });
     const output = run.stdout.toString('utf8');
-    const told = { exit: run.exit, output: output.slice(-MOST_OUTPUT), tests: [] };
-    if (run.excess !== null) return { ...told, score: null, why: `it took ${run.excess}` };
-    if (run.timedOut) return { ...told, score: null, why: `it ran longer than ${timeLimit} s` };
+    const ended = { exit: run.exit, output: output.slice(-MOST_OUTPUT), tests: [] };
+    if (run.excess !== null) return { ...ended, score: null, why: `it took ${run.excess}` };
+    if (run.timedOut) return { ...ended, score: null, why: `it ran longer than ${timeLimit} s` };
     const tests = await testsOf(world, command, output);
     const reward = verifier.kind === 'task' ? await worldReward(world) : null;
-    if (reward !== null) return { ...told, tests, ...reward };
-    if (wanted.length > 0 && tests.length > 0) return { ...told, tests, ...ofWanted(tests, wanted) };
-    return { ...told, tests, score: run.exit === 0 ? 1 : 0, why: `exit status ${run.exit}` };
+    if (reward !== null) return { ...ended, tests, ...reward };
+    if (wanted.length > 0 && tests.length > 0) return { ...ended, tests, ...ofWanted(tests, wanted) };
+    return { ...ended, tests, score: run.exit === 0 ? 1 : 0, why: `exit status ${run.exit}` };
   } finally {
     await world.close();
     removeTree(live);

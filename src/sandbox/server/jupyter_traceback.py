@@ -22,16 +22,16 @@ def explain(error, name):
             links.append(('\nDuring handling of the above exception, another exception occurred:\n', last.__context__))
         else:
             break
-    told = [RED + '-' * 75 + PLAIN]
+    lines = [RED + '-' * 75 + PLAIN]
     for (_, link), (joint, _) in zip(reversed(links), [*reversed(links[1:]), ('', None)]):
         kind = type(link).__name__
-        told.append(RED + kind + PLAIN + 'Traceback (most recent call last)'.rjust(75 - len(kind)))
-        told.extend(frames_of(link, 2 if link is error else 1))
-        told.append(syntax(link) if isinstance(link, SyntaxError) else RED + kind + PLAIN + ': ' + text_of(link))
-        told.extend(str(note) for note in getattr(link, '__notes__', ()))
+        lines.append(RED + kind + PLAIN + 'Traceback (most recent call last)'.rjust(75 - len(kind)))
+        lines.extend(frames_of(link, 2 if link is error else 1))
+        lines.append(syntax(link) if isinstance(link, SyntaxError) else RED + kind + PLAIN + ': ' + text_of(link))
+        lines.extend(str(note) for note in getattr(link, '__notes__', ()))
         if joint:
-            told.append(joint)
-    return told
+            lines.append(joint)
+    return lines
 
 
 def colon(error):

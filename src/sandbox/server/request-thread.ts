@@ -17,8 +17,8 @@ import { runCodeOn } from './runner.ts';
 const asking = new AsyncLocalStorage<string>();
 
 export async function serveRequests(port: MessagePort, data: ThreadData): Promise<void> {
-  const tell = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
-  const backend = new DistantBackend(tell, data);
+  const post = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const backend = new DistantBackend(post, data);
   let routes: ReadonlyMap<string, Route>;
   try {
     const run = runCodeOn(backend, data.options);
@@ -30,7 +30,7 @@ export async function serveRequests(port: MessagePort, data: ThreadData): Promis
       casesAtOnce: data.casesAtOnce,
     });
   } catch (error) {
-    tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    post({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
     return;
   }
   const open = new Map<number, AbortController>();
@@ -38,9 +38,9 @@ export async function serveRequests(port: MessagePort, data: ThreadData): Promis
     const gone = new AbortController();
     open.set(request.id, gone);
     try {
-      const log = (line: string) => tell({ kind: 'log', line });
+      const log = (line: string) => post({ kind: 'log', line });
       const answer = await asking.run(request.client, () => answerTo(request, routes, gone.signal, log));
-      if (!gone.signal.aborted) tell({ kind: 'answer', id: request.id, answer }, [answer.body.buffer]);
+      if (!gone.signal.aborted) post({ kind: 'answer', id: request.id, answer }, [answer.body.buffer]);
     } finally {
       open.delete(request.id);
     }
@@ -49,12 +49,12 @@ export async function serveRequests(port: MessagePort, data: ThreadData): Promis
     if (message.kind === 'request') void serve(message.request);
     else if (message.kind === 'print') {
       const answer = answerOf({ json: message.value });
-      tell({ kind: 'answer', id: message.id, answer }, [answer.body.buffer]);
+      post({ kind: 'answer', id: message.id, answer }, [answer.body.buffer]);
     } else if (message.kind === 'gone')
       open.get(message.id)?.abort(new DOMException('the client hung up', 'AbortError'));
     else backend.hear(message);
   });
-  tell({ kind: 'ready' });
+  post({ kind: 'ready' });
 }
 
 interface Call {
@@ -68,12 +68,12 @@ class DistantBackend implements Backend {
   readonly name: Backend['name'];
   readonly languages: Backend['languages'];
   readonly limits: Backend['limits'] = new Set();
-  readonly #tell: (message: FromThread, transfer?: ArrayBuffer[]) => void;
+  readonly #post: (message: FromThread, transfer?: ArrayBuffer[]) => void;
   readonly #calls = new Map<number, Call>();
   #next = 0;
 
-  constructor(tell: (message: FromThread, transfer?: ArrayBuffer[]) => void, { backend }: ThreadData) {
-    this.#tell = tell;
+  constructor(post: (message: FromThread, transfer?: ArrayBuffer[]) => void, { backend }: ThreadData) {
+    this.#post = post;
     this.name = backend.name as Backend['name'];
     this.languages = new Set(backend.languages);
   }
@@ -93,7 +93,7 @@ class DistantBackend implements Backend {
       if (signal?.aborted) return reject(signal.reason);
       const forget = onAbort(signal, () => {
         this.#calls.delete(call);
-        this.#tell({ kind: 'abort', call });
+        this.#post({ kind: 'abort', call });
         reject(signal?.reason);
       });
       const settle =
@@ -105,14 +105,14 @@ class DistantBackend implements Backend {
         };
       this.#calls.set(call, { watch, resolve: settle(resolve), reject: settle(reject) });
       const parts = [wire.code, ...(wire.stdin ? [wire.stdin] : []), ...wire.files.map(([, content]) => content)];
-      this.#tell({ kind: 'execute', call, job: wire }, [...new Set(parts.map(({ buffer }) => buffer))]);
+      this.#post({ kind: 'execute', call, job: wire }, [...new Set(parts.map(({ buffer }) => buffer))]);
     });
   }
 
   hear(message: Exclude<ToThread, { kind: 'request' | 'print' | 'gone' }>): void {
     const call = this.#calls.get(message.call);
     if (message.kind === 'chunk') {
-      call?.watch?.(Buffer.from(message.chunk), () => this.#tell({ kind: 'stop', call: message.call }));
+      call?.watch?.(Buffer.from(message.chunk), () => this.#post({ kind: 'stop', call: message.call }));
     } else if (message.kind === 'outcome') {
       const { files, ...results } = message.outcome;
       call?.resolve({ ...results, files: new Map([...files].map(([name, content]) => [name, Buffer.from(content)])) });

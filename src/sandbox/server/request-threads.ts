@@ -134,7 +134,7 @@ class RequestThread {
   }
 
   async #execute(worker: Worker, call: number, job: WireJob): Promise<void> {
-    const tell = (message: ToThread) => worker.postMessage(message);
+    const post = (message: ToThread) => worker.postMessage(message);
     const state = { abort: new AbortController(), stop: () => {} };
     this.#calls.set(call, state);
     const { watched, code, stdin, files, client, ...rest } = job;
@@ -149,15 +149,15 @@ class RequestThread {
           ...(watched && {
             watch: (chunk: Buffer, stop: () => void) => {
               state.stop = stop;
-              tell({ kind: 'chunk', call, chunk });
+              post({ kind: 'chunk', call, chunk });
             },
           }),
         },
         state.abort.signal,
       );
-      tell({ kind: 'outcome', call, outcome });
+      post({ kind: 'outcome', call, outcome });
     } catch (error) {
-      tell({ kind: 'failed', call, error: wireError(error) });
+      post({ kind: 'failed', call, error: wireError(error) });
     } finally {
       this.#calls.delete(call);
     }

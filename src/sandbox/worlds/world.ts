@@ -242,12 +242,12 @@ export class LiveWorld {
       const stderr = err.drop();
       return { stdout, stderr, exit: null, timedOut: true, ended: false, excess: null, seconds, cwd: null };
     }
-    const [told, stdout, stderr] = answer;
-    const line = told.found ? told.line : null;
+    const [ended, stdout, stderr] = answer;
+    const line = ended.found ? ended.line : null;
     const cwd =
       this.#plan.shell === 'persistent'
         ? (/ (\/.*)$/.exec(line ?? '')?.[1] ?? null)
-        : (/(?:^|\n)cwd (\/[^\n]*)\n/.exec(told.bytes.toString('utf8'))?.[1] ?? null);
+        : (/(?:^|\n)cwd (\/[^\n]*)\n/.exec(ended.bytes.toString('utf8'))?.[1] ?? null);
     return {
       stdout: stdout.bytes,
       stderr: stderr.bytes,
@@ -265,12 +265,12 @@ export class LiveWorld {
     if (this.#late === null) return;
     const shell = this.#shell();
     if (shell !== undefined) killAtOnce(childrenOf(shell).flatMap((one) => [...descendantsOf(one), one]));
-    const told = await Promise.race([
+    const answer = await Promise.race([
       this.#late,
       new Promise<null>((resolve) => setTimeout(() => resolve(null), 2000)),
     ]);
     this.#late = null;
-    if (told === null) await this.#restart();
+    if (answer === null) await this.#restart();
   }
 }
 

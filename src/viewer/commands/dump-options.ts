@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
-import type { Anew } from '../../core/chat/rendered.ts';
+import type { UserEncoding } from '../../core/chat/rendered.ts';
 import { PLAIN } from '../../core/chat/segment.ts';
 import { TEMPLATE_NAMES } from '../../core/chat/templates/index.ts';
 import type { DumpOptions } from '../../core/dump/dump.ts';
@@ -124,7 +124,7 @@ export async function dumpOptions(
     throw new UsageError(
       `--chat-template ${chatTemplate}: no file, and there is no template of this name; there are ${templates.join(', ')}, and names of models such as Qwen2.5`,
     );
-  const anew = await anewOf(isName ? undefined : chatTemplate, tokenizer);
+  const encoding = await userEncoding(isName ? undefined : chatTemplate, tokenizer);
   const group = groupBy === undefined ? undefined : parsePlace(groupBy);
   if (group !== undefined && !Array.isArray(group))
     throw new UsageError('--group-by: a key is written task_id, or extra_info.index', [
@@ -137,7 +137,7 @@ export async function dumpOptions(
     onWork: showWork,
     reading: {
       ...(isName ? { chatTemplate: named } : {}),
-      ...(anew === undefined ? {} : { anew }),
+      ...(encoding === undefined ? {} : { encoding }),
       ...(format === undefined ? {} : { format }),
       ...(maps.length === 0 ? {} : { maps }),
       ...(own.templates.length === 0 ? {} : { templates: own.templates }),
@@ -150,24 +150,27 @@ export async function dumpOptions(
 }
 
 /** The user's own template and tokenizer, to compare with the record. @throws UsageError for an invalid file */
-async function anewOf(template: string | undefined, tokenizer: string | undefined): Promise<Anew | undefined> {
+async function userEncoding(
+  template: string | undefined,
+  tokenizer: string | undefined,
+): Promise<UserEncoding | undefined> {
   if (template === undefined && tokenizer === undefined) return undefined;
-  const { loadAnew, readTemplateFile } = await import('../../core/chat/rendered.ts');
-  const anew: Anew = {};
+  const { loadEncoding, readTemplateFile } = await import('../../core/chat/rendered.ts');
+  const encoding: UserEncoding = {};
   try {
-    if (template !== undefined) anew.template = await readTemplateFile(template);
-    await loadAnew(anew);
+    if (template !== undefined) encoding.template = await readTemplateFile(template);
+    await loadEncoding(encoding);
   } catch (error) {
     throw new UsageError(`--chat-template ${template}: ${errorMessage(error)}`);
   }
-  if (tokenizer === undefined) return anew;
-  anew.tokenizer = tokenizer;
+  if (tokenizer === undefined) return encoding;
+  encoding.tokenizer = tokenizer;
   try {
-    await loadAnew(anew);
+    await loadEncoding(encoding);
   } catch (error) {
     throw noTokenizer(tokenizer, error);
   }
-  return anew;
+  return encoding;
 }
 
 /** Parses the map of a flag: `WORD=PLACE`, separated by commas. @throws UsageError with a mark under the wrong character */

@@ -166,10 +166,10 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
   if (dump.files.length > 0) printer.header(dump.files.map((file) => file.path));
   dump.onChange((change) => printer.take(change));
   const live = new LiveRun(dump, options.notify);
-  let told = 0;
+  let printed = 0;
   dump.subscribe(() => {
     for (const alarm of live.judge()) printer.alarm(alarm);
-    for (; told < dump.notices.length; told++) say(dump.notices[told] ?? '');
+    for (; printed < dump.notices.length; printed++) say(dump.notices[printed] ?? '');
   });
   const follower = new Follower(dump, { poll: options.poll });
   for (const file of dump.files) await dump.refresh(file);

@@ -68,7 +68,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
     most: options.count === true ? 0 : isTable ? Number.POSITIVE_INFINITY : most,
   };
   const kept = await keptOf(filter, paths, options.journal);
-  const told = new Set<DumpFile>();
+  const reported = new Set<DumpFile>();
   if (isTable && options.count === true)
     throw new UsageError('--csv and --html have a column with the count; leave out --count');
   const turns: FoundTurn[] = [];
@@ -77,8 +77,8 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
   try {
     await layWhole(dump, filter);
     for await (const { file, from, count, found, isLost } of searchDump(dump, wanted)) {
-      if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
-      told.add(file);
+      if (!reported.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
+      reported.add(file);
       if (isLost) say(`${file.locator(from)} and ${count - 1} behind it take more memory than there is to search`);
       if (found.length === 0) continue;
       const accepts = filter === null ? () => true : accepter(filter, file, kept);
@@ -96,7 +96,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
         }
       }
     }
-    for (const file of dump.files) if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
+    for (const file of dump.files) if (!reported.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
     if (isTable && table.hits > 0) {
       const more = turns.splice(most).length;
       const report = hitsReport(wanted, table);

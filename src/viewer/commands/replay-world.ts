@@ -130,9 +130,9 @@ async function printBisect(
     return true;
   }
   const words = { pass: 'made it pass', fail: 'made it fail', change: 'changed its answer' }[change];
-  const told = `${locator}#t${action.turn} call ${action.call} ${action.name} ${words}: exit ${before.exit} before, ${after.exit} after`;
+  const summary = `${locator}#t${action.turn} call ${action.call} ${action.name} ${words}: exit ${before.exit} before, ${after.exit} after`;
   const files = changed.filter(({ type }) => type !== 'dir').map(({ change: how, path }) => `    ${how} ${path}`);
-  await print(`${[told, ...files].map((text) => sanitiseLine(text)).join('\n')}\n`);
+  await print(`${[summary, ...files].map((text) => sanitiseLine(text)).join('\n')}\n`);
   return true;
 }
 

@@ -101,7 +101,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     return ANSWER_IS_NO;
   }
   if (journal.problem !== null) say(journal.problem);
-  for (const text of sums.told()) say(text);
+  for (const text of sums.notes()) say(text);
   if (!flags.json) say([...tally].map(([status, count]) => `${count} ${status}`).join(', '));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') || stop.signal.aborted ? ANSWER_IS_NO : DONE;
@@ -197,7 +197,7 @@ class ScoreSums {
     this.#second += against.score;
   }
 
-  told(): string[] {
+  notes(): string[] {
     const mean = (sum: number) => Number((sum / this.#both).toPrecision(4));
     const [first, second] = this.#names;
     return [
@@ -234,8 +234,8 @@ function scoreLine({ locator, recorded, score, status, reward, reason, pred, rep
     against === null
       ? ''
       : `; ${against.parts ? 'another' : 'the same'} by ${against.reward ?? 'no function'}: ${against.score ?? 'none'}${readText(against.pred)}${against.reason === null ? '' : `: ${against.reason}`}`;
-  const told = `${spread}${readText(pred)}${reason === null ? '' : `: ${reason}`}${other}`;
+  const details = `${spread}${readText(pred)}${reason === null ? '' : `: ${reason}`}${other}`;
   return sanitiseLine(
-    `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${status} (${reward ?? 'no function'})${told}`,
+    `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${status} (${reward ?? 'no function'})${details}`,
   );
 }

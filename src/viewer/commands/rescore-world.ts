@@ -53,8 +53,8 @@ export async function rescoreInWorld(args: readonly string[], flags: RescoreWorl
     const { locator } = row;
     if (flags.json) {
       const { score, why, exit, tests, output } = first;
-      const told = { locator, recorded, score: isSteady ? score : null, scores, why, exit, tests, flaky, output };
-      await print(`${printJson(told)}\n`);
+      const scored = { locator, recorded, score: isSteady ? score : null, scores, why, exit, tests, flaky, output };
+      await print(`${printJson(scored)}\n`);
     } else await print(`${worldScoreLine(locator, recorded, first, scores, flaky)}\n`);
   }
   if (count === 0) say(`${args.join(' ')}: no rollout to judge`);

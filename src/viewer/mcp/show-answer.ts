@@ -14,9 +14,9 @@ export function showAnswer(rollouts: readonly JsonObject[], request: ShowRequest
   const room = Math.floor(ROOM_BYTES / Math.max(1, rollouts.length));
   return rollouts.map((rollout) => {
     for (let { chars } = request; ; chars = Math.floor(chars / 2)) {
-      const told = rolloutAnswer(rollout, { ...request, chars });
-      if (bytesOf(told) <= room) return told;
-      if (chars < LEAST_CHARS) return withFewerTurns(told, room);
+      const answer = rolloutAnswer(rollout, { ...request, chars });
+      if (bytesOf(answer) <= room) return answer;
+      if (chars < LEAST_CHARS) return withFewerTurns(answer, room);
     }
   });
 }
@@ -67,18 +67,18 @@ function textAnswer(text: string, chars: number): JsonObject {
 /** The first and the last turns that fit. */
 function withFewerTurns(rollout: RolloutAnswer, room: number): JsonObject {
   let { turns } = rollout;
-  let told: JsonObject = rollout;
-  while (turns.length > 0 && bytesOf(told) > room) {
+  let answer: JsonObject = rollout;
+  while (turns.length > 0 && bytesOf(answer) > room) {
     const kept = Math.floor((turns.length * 3) / 4);
     const first = Math.ceil(kept / 2);
     turns = [...turns.slice(0, first), ...turns.slice(turns.length - (kept - first))];
-    told = {
+    answer = {
       ...rollout,
       turns,
       turns_left_out: 'between the first and the last of these: from_turn and to_turn ask for them',
     };
   }
-  if (bytesOf(told) <= room) return told;
+  if (bytesOf(answer) <= room) return answer;
   // The rest is an abnormally long head.
   const { locator, score, error } = rollout;
   return {

@@ -92,9 +92,9 @@ function partsOf({ run, follow, progress, connection = null, queue = null, sandb
   // The place where code runs matters more than the counts.
   if (sandbox !== null) parts.push(right(4.5, ['quiet', truncate(sandbox, MOST_SANDBOX)], ['plain', '  ']));
   if (run.perMinute !== null) parts.push(right(7, ['quiet', rateText(run.perMinute)], ['plain', '  ']));
-  const isTold = run.status === 'quiet' || run.age === null;
-  if (run.age !== null && !isTold) parts.push(right(2, ['quiet', ageText(run.age)]));
-  if (progress !== null) parts.push(right(1.5, ['plain', isTold ? '' : '  '], ['quiet', progressText(progress)]));
+  const isAgeShown = run.status === 'quiet' || run.age === null;
+  if (run.age !== null && !isAgeShown) parts.push(right(2, ['quiet', ageText(run.age)]));
+  if (progress !== null) parts.push(right(1.5, ['plain', isAgeShown ? '' : '  '], ['quiet', progressText(progress)]));
   return parts;
 }
 
@@ -102,9 +102,9 @@ function partsOf({ run, follow, progress, connection = null, queue = null, sandb
 function queuePieces({ workers, active, waiting, failed, isAway, perMinute }: QueueState): Piece[] {
   if (isAway) return [['warning', 'the Redis is away']];
   if (workers === 0) return [['warning', `no worker, ${formatCount(waiting)} waiting`]];
-  const told = [plural(workers, 'worker'), `${formatCount(active)} in flight`, `${formatCount(waiting)} waiting`];
+  const counts = [plural(workers, 'worker'), `${formatCount(active)} in flight`, `${formatCount(waiting)} waiting`];
   return [
-    ['plain', [...told, `${formatCount(perMinute)}/min`].join(' · ')],
+    ['plain', [...counts, `${formatCount(perMinute)}/min`].join(' · ')],
     ...(failed > 0 ? ([['warning', ` · ${formatCount(failed)} given up`]] as Piece[]) : []),
   ];
 }
@@ -121,8 +121,8 @@ function statusPiece({ status, age }: RunStats): Piece | null {
 function curvePieces(run: RunStats, room: number): Piece[] {
   const means = run.last.flatMap(({ mean }) => (mean !== null && Number.isFinite(mean) ? [mean] : []));
   const range = ` ${meanText(Math.min(...means))} to ${meanText(Math.max(...means))}`;
-  const isTold = means.length > 1 && room >= SPARK + range.length;
-  return [sparkOf(run, room), ...(isTold ? [['quiet', range] as Piece] : [])];
+  const isRangeShown = means.length > 1 && room >= SPARK + range.length;
+  return [sparkOf(run, room), ...(isRangeShown ? [['quiet', range] as Piece] : [])];
 }
 
 /** The means of the last steps; a step without a score is a gap. */

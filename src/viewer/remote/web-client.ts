@@ -157,14 +157,14 @@ export function byteRange(answer: WebAnswer): { first: number; last: number; who
 /** The bytes announced by the response header. @throws SourceError if it is not the requested part */
 function promisedBytes(answer: WebAnswer, offset: number, end: number): number {
   const length = headerOf(answer, 'content-length');
-  const told = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
-  if (answer.statusCode !== 206) return told;
+  const promised = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+  if (answer.statusCode !== 206) return promised;
   const range = byteRange(answer);
   const isWithin = range !== null && range.last < (range.whole ?? Number.POSITIVE_INFINITY) && range.last < end;
   if (!isWithin || range.first !== offset || range.last < range.first)
     throw new SourceError('the server sent another part than it was asked for', false);
   const size = range.last - range.first + 1;
-  if (Number.isFinite(told) && told !== size)
-    throw new SourceError(`the server says ${size} bytes and sends ${told}`, false);
+  if (Number.isFinite(promised) && promised !== size)
+    throw new SourceError(`the server says ${size} bytes and sends ${promised}`, false);
   return size;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadAnew } from '../../../src/core/chat/rendered.ts';
+import { loadEncoding } from '../../../src/core/chat/rendered.ts';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { CHECKS, needOf } from '../../../src/core/rollout/checks.ts';
 import { Facts, factRow } from '../../../src/core/rollout/fact-row.ts';
@@ -16,16 +16,16 @@ interface Case {
   record?: object;
   line?: string;
   /** Read with the template and the tokenizer below. */
-  anew?: true;
+  encoding?: true;
 }
 
 const tokenizer = join(mkdtempSync(join(tmpdir(), 'rv-findings-')), 'tokenizer.json');
 writeFileSync(tokenizer, JSON.stringify(TOKENIZER_JSON));
-const ANEW = {
+const ENCODING = {
   template: { source: CHAT_TEMPLATE, values: {}, specials: ['<|im_start|>', '<|im_end|>', '<|endoftext|>'] },
   tokenizer,
 };
-await loadAnew(ANEW);
+await loadEncoding(ENCODING);
 
 const FOLDER = new URL('../../../fixtures/findings/', import.meta.url);
 const casesOf = (check: string): Case[] => JSON.parse(readFileSync(new URL(`${check}.json`, FOLDER), 'utf8'));
@@ -44,10 +44,10 @@ describe.each(CHECKS)('%s', (check) => {
     expect(new Set(verdicts)).toEqual(new Set([true, false, ...unobserved]));
   });
 
-  test.each(cases)('$why: $finds', ({ finds, observed, record, line, anew }) => {
+  test.each(cases)('$why: $finds', ({ finds, observed, record, line, encoding }) => {
     const { rollout, findings } = parseLine(line ?? JSON.stringify(record), {
       validation: false,
-      ...(anew ? { anew: ANEW } : {}),
+      ...(encoding ? { encoding: ENCODING } : {}),
     });
     const facts = new Facts(factRow(rollout, findings));
     expect([facts.has(check), facts.isObserved(check)]).toEqual([finds, observed !== false]);

@@ -67,10 +67,10 @@ describe('grep', () => {
     writeFileSync(tokenizer, JSON.stringify(TOKENIZER_JSON));
     writeFileSync(template, CHAT_TEMPLATE);
     for (const check of ['prompt_differs', 'ids_drift', 'mask_end']) {
-      const cases: { finds: boolean; anew?: true; record: object }[] = JSON.parse(
+      const cases: { finds: boolean; encoding?: true; record: object }[] = JSON.parse(
         readFileSync(new URL(`../../../fixtures/findings/${check}.json`, import.meta.url), 'utf8'),
       );
-      const read = cases.filter(({ anew }) => anew === true);
+      const read = cases.filter(({ encoding }) => encoding === true);
       const dump = join(
         directoryWith({ '1.jsonl': read.map(({ record }) => `${JSON.stringify(record)}\n`).join('') }),
         '1.jsonl',

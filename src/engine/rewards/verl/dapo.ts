@@ -6,12 +6,12 @@ import { closedFrom } from './math.ts';
  */
 export function dapoScore(solution: string, groundTruth: string): DapoScore {
   const text = lastOf(solution, 300);
-  const told = [...text.matchAll(/Answer\s*:\s*([^\n]+)/gi)].at(-1)?.[1];
-  const pred = told === undefined ? boxed(lastOf(text, 100)) : finalAnswer(told);
+  const stated = [...text.matchAll(/Answer\s*:\s*([^\n]+)/gi)].at(-1)?.[1];
+  const pred = stated === undefined ? boxed(lastOf(text, 100)) : finalAnswer(stated);
   if (pred === null) return { score: -1, acc: false, pred: '[INVALID]' };
-  const acc = pred === (told === undefined ? groundTruth : finalAnswer(groundTruth));
+  const acc = pred === (stated === undefined ? groundTruth : finalAnswer(groundTruth));
   const score = acc ? 1 : -1;
-  return told === undefined && acc
+  return stated === undefined && acc
     ? { score, acc, pred, older: { verl: 'of January 2026', score: -1 } }
     : { score, acc, pred };
 }

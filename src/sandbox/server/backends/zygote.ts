@@ -94,7 +94,7 @@ export class Zygote {
     this.#control.on('data', (chunk: Buffer) => lines.push(chunk)).on('error', () => {});
     this.#child.on('error', (error) => this.#end(error));
     this.#child.on('exit', () => this.#end(new Error(this.#said.text().trim() || 'the interpreter ended')));
-    this.#tell(options.filter?.toString('hex') ?? '');
+    this.#send(options.filter?.toString('hex') ?? '');
     for (const stream of [this.#child, ...stdio]) (stream as { unref?(): void } | null)?.unref?.();
     this.#fill();
   }
@@ -126,7 +126,7 @@ export class Zygote {
     const wanted = fetch.length > 0 ? await this.#keep(slot) : null;
     return new SlotRun(slot, job, fetch, {
       wanted,
-      kill: () => this.#tell(`kill ${slot.number}`),
+      kill: () => this.#send(`kill ${slot.number}`),
       hostPids: () => this.#hostPids(slot),
       isLost: () => this.#ended !== null,
       memoryMb: job.limits.memoryMb ?? this.#options.defaultMemoryMb,
@@ -137,7 +137,7 @@ export class Zygote {
     this.#end(new Error('the sandbox is closed'));
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     if (this.#ended === null) this.#control.write(`${line}\n`);
   }
 
@@ -146,7 +146,7 @@ export class Zygote {
     const wanted = this.#options.ahead + this.#waiting.length;
     while (this.#free.length + this.#asked < wanted) {
       this.#asked++;
-      this.#tell(`more ${this.#next++} ${this.#options.diskMb * 1024 * 1024}`);
+      this.#send(`more ${this.#next++} ${this.#options.diskMb * 1024 * 1024}`);
     }
   }
 
@@ -187,7 +187,7 @@ export class Zygote {
   async #keep(slot: Slot): Promise<number> {
     if (this.#ended) throw this.#ended;
     const kept = new Promise<number>((resolve, reject) => this.#kept.set(slot.number, { resolve, reject }));
-    this.#tell(`keep ${slot.number}`);
+    this.#send(`keep ${slot.number}`);
     try {
       return this.#openTheirs(await kept, constants.O_WRONLY);
     } catch (error) {
@@ -225,7 +225,7 @@ export class Zygote {
       group?.remove();
       throw error;
     } finally {
-      this.#tell(`got ${number}`);
+      this.#send(`got ${number}`);
     }
     this.#misses = 0;
     this.#asked--;

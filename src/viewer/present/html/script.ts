@@ -2,7 +2,7 @@
 export const SCRIPT = `'use strict';
 (() => {
   const $ = (selector) => [...document.querySelectorAll(selector)];
-  const field = document.querySelector('input'), told = document.querySelector('output');
+  const field = document.querySelector('input'), counter = document.querySelector('output');
   const canMark = typeof Highlight === 'function' && CSS.highlights;
   let hits = [], at = -1, here = -1;
   const turns = () => $('.turn').filter((turn) => turn.offsetParent !== null);
@@ -28,7 +28,7 @@ export const SCRIPT = `'use strict';
   };
   const show = () => {
     if (canMark) CSS.highlights.delete('now');
-    told.textContent = field.value === '' ? '' : hits.length === 0 ? 'no hit' : at + 1 + ' of ' + hits.length;
+    counter.textContent = field.value === '' ? '' : hits.length === 0 ? 'no hit' : at + 1 + ' of ' + hits.length;
     const hit = hits[at];
     if (!hit) return;
     open(hit.node.parentElement);

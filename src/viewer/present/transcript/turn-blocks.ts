@@ -172,18 +172,18 @@ function* proseBlocks(
     // A mask or a failure is shown at its place in the text as it was written.
     const isData =
       turn.role === 'tool' && written.ranges.length === 0 && findings.all.length === 0 && isJson(written.text);
-    const told = isData ? { ...written, text: jsonLines(written.text) ?? written.text } : written;
+    const laid = isData ? { ...written, text: jsonLines(written.text) ?? written.text } : written;
     // A mask within the text is shown as ranges, which matter more than bold type.
     const isMarkdown = isWritten && !isCode && shown.mask === undefined;
-    const ranges = isMarkdown ? besideHeat(markdownRanges(told.text), told.ranges) : told.ranges;
+    const ranges = isMarkdown ? besideHeat(markdownRanges(laid.text), laid.ranges) : laid.ranges;
     yield findings.mark({
       id: i === 0 ? id : `${id}.f${i}`,
       turn: turn.index,
       indent: isCode ? 2 : 0,
       clip: true,
-      text: told.text,
+      text: laid.text,
       style: 'plain',
-      trained: told.trained,
+      trained: laid.trained,
       ...(ranges.length > 0 && { ranges }),
       ...(code !== null && { code }),
       ...(isData && { code: 'json' as const }),

@@ -360,10 +360,10 @@ export class FilteredRows {
 
   async #settle({ part, from, verdicts, open, answer }: Batch): Promise<void> {
     if (answer !== null) {
-      const told = await answer;
+      const answers = await answer;
       this.#sliceStart = performance.now();
-      if (told === null) return;
-      for (const [i, record] of open.entries()) verdicts[record - from] = told[i];
+      if (answers === null) return;
+      for (const [i, record] of open.entries()) verdicts[record - from] = answers[i];
     }
     const { file } = part;
     // The file's content may have been replaced meanwhile.

@@ -201,9 +201,9 @@ export class Layouts {
     const { view, wrap, hidden } = state.display;
     // Groups may become known while the record is open.
     const { parts, from, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
-    const isTold = view === 'details';
+    const showsGroup = view === 'details';
     const labels = (state.labels.rollouts.get(record.locator) ?? []).map(labelText);
-    const beside = { labels, group: isTold ? parts.join(', ') : '', groupFrom: isTold ? from : '', advantage };
+    const beside = { labels, group: showsGroup ? parts.join(', ') : '', groupFrom: showsGroup ? from : '', advantage };
     const key = [
       record.locator,
       width,

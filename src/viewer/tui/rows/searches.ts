@@ -108,7 +108,7 @@ export class Searches {
     this.#running = running;
     if (this.#isGoing) return;
     this.#isGoing = true;
-    let told = performance.now();
+    let reportedAt = performance.now();
     const turn = (): void => {
       const now = this.#running;
       if (now === null) {
@@ -125,8 +125,8 @@ export class Searches {
       }
       this.#isGoing = !isDone && !isWaiting;
       if (this.#isGoing) setImmediate(turn);
-      if (!isDone && performance.now() - told < TELL) return;
-      told = performance.now();
+      if (!isDone && performance.now() - reportedAt < TELL) return;
+      reportedAt = performance.now();
       this.#found();
     };
     setImmediate(turn);

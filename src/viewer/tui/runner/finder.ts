@@ -166,10 +166,10 @@ export class Finder {
     let at = from === null ? -1 : startRow(rows, from, direction);
     const start = at;
     let place = from;
-    let told = performance.now();
+    let reportedAt = performance.now();
     // From now on, moving elsewhere ends the search.
     if (before === 0) this.#host.report({ type: 'find-progress', progress: { what, done: 0, total } });
-    for (let end = told + SLICE_MS; ; ) {
+    for (let end = reportedAt + SLICE_MS; ; ) {
       at += direction;
       const next = rows.at(at);
       if (next === null) return false;
@@ -181,8 +181,8 @@ export class Finder {
       }
       const now = performance.now();
       if (now < end) continue;
-      if (now - told > NEWS_MS) {
-        told = now;
+      if (now - reportedAt > NEWS_MS) {
+        reportedAt = now;
         const done = before + Math.abs(at - start);
         this.#host.report({ type: 'find-progress', progress: { what, done, total: Math.max(total, done) } });
       }

@@ -26,8 +26,8 @@ export function visit(state: State, data: Data, place: Place): State {
   return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
 }
 
-/** Moves `by` rows in list order. At an end, `clamp` stops there and `tell` says that there is no more. */
-export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 'tell'): Result {
+/** Moves `by` rows in list order. At an end, `clamp` stops there and `say` says that there is no more. */
+export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 'say'): Result {
   const rows = data.rows(state);
   const { cursor } = state.list;
   const before = cursor === null ? -1 : rows.indexOf(cursor);
@@ -35,7 +35,7 @@ export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 
   if (before < 0) return putCursor(state, data, cursor === null ? 0 : rows.near(cursor));
   const wanted = before + by;
   const next = putCursor(state, data, wanted);
-  if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {
+  if (end === 'say' && (wanted < 0 || wanted >= rows.length)) {
     return saying(next, wanted < 0 ? 'the first sample of the list' : 'the last sample of the list');
   }
   return next;

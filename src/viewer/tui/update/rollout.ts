@@ -10,7 +10,7 @@ import { leaveGroup } from './group.ts';
 import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 export const rolloutHandlers = {
-  sample: (state, { by }, data) => moveCursor(state, data, by, 'tell'),
+  sample: (state, { by }, data) => moveCursor(state, data, by, 'say'),
   step: (state, { by }, data) => moveStep(state, data, by),
   open: (state) => (state.focus === 'list' ? { ...state, focus: 'transcript' } : { state, next: { type: 'fold' } }),
   back: (state, _action, data) => {

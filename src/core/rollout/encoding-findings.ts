@@ -1,21 +1,21 @@
 import { itemAt } from '../lists/at.ts';
-import type { ComparedAnew, MaskByIds } from './compared.ts';
+import type { EncodingComparison, MaskByIds } from './compared.ts';
 import type { CheckDeclaration, Finding } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
 import { MASK_CHECKS } from './mask-audit.ts';
 import type { Rollout } from './rollout.ts';
 
-export const ANEW_CHECKS = {
+export const ENCODING_CHECKS = {
   prompt_differs: { needs: 'template', word: 'prompt', severity: 'warning' },
   ids_drift: { needs: 'tokenizer', word: 'ids', severity: 'warning' },
   mask_end: { needs: 'ends', word: 'mask: end', severity: 'warning' },
 } as const satisfies Record<string, CheckDeclaration>;
 
-export function withAnewFindings(rollout: Rollout, anew: ComparedAnew): Rollout {
-  const { prompt, ids, ends } = anew;
+export function withEncodingFindings(rollout: Rollout, encoding: EncodingComparison): Rollout {
+  const { prompt, ids, ends } = encoding;
   const findings: Finding[] = [];
-  const notice = (check: keyof typeof ANEW_CHECKS, message: string) =>
-    findings.push({ check, severity: ANEW_CHECKS[check].severity, turn: null, message });
+  const notice = (check: keyof typeof ENCODING_CHECKS, message: string) =>
+    findings.push({ check, severity: ENCODING_CHECKS[check].severity, turn: null, message });
   const quoted = (text: string) => (text === '' ? 'nothing' : JSON.stringify(text));
   if (prompt)
     notice(
@@ -33,9 +33,9 @@ export function withAnewFindings(rollout: Rollout, anew: ComparedAnew): Rollout 
       `the end token of ${ends.masked} of ${ends.turns} sampled turns is masked: the model is not trained to stop there`,
     );
   // A mask that does not alternate as the turns do cannot be laid on the text, and is the one to look at by its ids.
-  if (anew.mask && !rollout.validation && rollout.lossMask !== null)
-    findings.push(...maskFindings(anew.mask, rollout.findings));
-  return { ...rollout, anew, findings: [...rollout.findings, ...findings] };
+  if (encoding.mask && !rollout.validation && rollout.lossMask !== null)
+    findings.push(...maskFindings(encoding.mask, rollout.findings));
+  return { ...rollout, encoding, findings: [...rollout.findings, ...findings] };
 }
 
 /** A token at each end may also belong to the template. */
@@ -43,11 +43,11 @@ const FEW_TOKENS = 2;
 
 /** Mask information that only the ids provide, and no text did before. */
 function maskFindings({ foreign, missing, modelTrained }: MaskByIds, known: readonly Finding[]): Finding[] {
-  const isTold = (check: keyof typeof MASK_CHECKS, turn: number | null): boolean =>
+  const isKnown = (check: keyof typeof MASK_CHECKS, turn: number | null): boolean =>
     known.some((one) => one.check === check && (turn === null || one.turn === turn));
   const clear = missing.filter(({ tokens }) => tokens > FEW_TOKENS);
   const add = (check: keyof typeof MASK_CHECKS, turn: number, message: string): Finding[] =>
-    isTold(check, turn) || isTold('mask_inverted', null) || isTold('mask_zero', null)
+    isKnown(check, turn) || isKnown('mask_inverted', null) || isKnown('mask_zero', null)
       ? []
       : [{ check, severity: MASK_CHECKS[check].severity, turn, message }];
   if (foreign.length > 0 && missing.length > 0 && modelTrained === 0)

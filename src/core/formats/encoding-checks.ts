@@ -1,19 +1,19 @@
-import { type Anew, type AnewTools, anewTools, type PromptMessage } from '../chat/rendered.ts';
+import { type EncodingTools, encodingTools, type PromptMessage, type UserEncoding } from '../chat/rendered.ts';
 import { itemAt } from '../lists/at.ts';
-import { withAnewFindings } from '../rollout/anew.ts';
-import type { ComparedAnew, PromptDifference } from '../rollout/compared.ts';
+import type { EncodingComparison, PromptDifference } from '../rollout/compared.ts';
+import { withEncodingFindings } from '../rollout/encoding-findings.ts';
 import { maskByIds } from '../rollout/mask-by-ids.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { driftOf, endsOf, tokenTable } from '../rollout/token-table.ts';
 
 /** The rollout with the results of the user's template and tokenizer; unchanged if nothing can be compared. */
-export function checkedAnew(rollout: Rollout, anew: Anew | undefined): Rollout {
-  const tools = anew === undefined ? null : anewTools(anew);
+export function withEncodingChecks(rollout: Rollout, encoding: UserEncoding | undefined): Rollout {
+  const tools = encoding === undefined ? null : encodingTools(encoding);
   if (tools === null) return rollout;
-  return withAnewFindings(rollout, { ...comparedPrompt(rollout, tools), ...comparedIds(rollout, tools) });
+  return withEncodingFindings(rollout, { ...comparedPrompt(rollout, tools), ...comparedIds(rollout, tools) });
 }
 
-function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewTools): ComparedAnew {
+function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: EncodingTools): EncodingComparison {
   const recorded = render === null ? null : givenPrompt(rollout, tokenizer);
   if (render === null || recorded === null) return {};
   const messages = rollout.turns
@@ -44,7 +44,7 @@ function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewT
  */
 function givenPrompt(
   { tokens, turns, spans, texts, responseTurn }: Rollout,
-  tokenizer: AnewTools['tokenizer'],
+  tokenizer: EncodingTools['tokenizer'],
 ): string | null {
   if (tokens?.promptIds && tokenizer !== null) return tokenizer.pieces(tokens.promptIds).join('');
   const field = spans[0]?.field;
@@ -74,7 +74,7 @@ function firstDifference(recorded: string, rendered: string): PromptDifference |
   return { at, recorded: recorded.slice(at, at + SHOWN), rendered: rendered.slice(at, at + SHOWN) };
 }
 
-function comparedIds(rollout: Rollout, { tokenizer }: AnewTools): ComparedAnew {
+function comparedIds(rollout: Rollout, { tokenizer }: EncodingTools): EncodingComparison {
   if (tokenizer === null || rollout.tokens === undefined) return {};
   const table = tokenTable(rollout, tokenizer);
   if (table === null) return {};
