@@ -31,8 +31,8 @@ function unless(code: string) {
 }
 
 /**
- * A folder that others write into. Each step reaches its files through open folders, none of which may be a link: whoever replaces a
- * folder by a link to one elsewhere gains nothing there.
+ * A folder that others write into. Each step reaches its files through open folders and refuses links, so replacing a folder by a link
+ * to another place has no effect.
  */
 export class SharedFolder {
   readonly root: string;

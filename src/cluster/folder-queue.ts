@@ -17,7 +17,7 @@ export const LEASE_MS = 20_000;
 const POLL_MS = 200;
 /** Workers choose among this many times their free places, so that two seldom want the same job. */
 const CHOICE = 8;
-/** What nobody came back to is kept for so long. */
+/** Abandoned work is kept for this long. */
 const KEPT_MS = 7 * 86_400_000;
 
 export const JobName = z.string().regex(/^[0-9a-f]{32}$/);

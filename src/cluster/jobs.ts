@@ -55,7 +55,7 @@ export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
   most?: number | undefined;
 }
 
-/** A run's work among its workers, each job of which counts once. */
+/** A run's work among its workers; each job counts once. */
 export interface RunJobs {
   /** The environment that its workers agreed on. */
   readonly runs: Pick<Runs, 'surroundings' | 'forgetSurroundings'>;

@@ -5,7 +5,7 @@ interface SeenLease {
 }
 
 /**
- * Tells who is gone. Each member keeps changing its mark, and counts as gone if the observer saw no change for the length of
+ * Finds members that are gone. Each member keeps changing its mark, and counts as gone if the observer saw no change for the length of
  * a lease, by its own monotonic clock: the clocks of two machines are never compared.
  */
 export class LeaseWatch {

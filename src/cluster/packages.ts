@@ -2,7 +2,7 @@
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** What the queue uses of it: the rest, Postgres among it, is not bundled. */
+/** The queue uses only these; the rest, including Postgres, is not bundled. */
 export const bullmq = { Queue, QueueEvents, Worker };
 
 export { Redis };

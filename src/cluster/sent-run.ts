@@ -7,7 +7,7 @@ import { SentOwn } from './own-code.ts';
 import { checkSecrets, checkVariables, hasPassword } from './secrets.ts';
 import { TextPlace, type TextStore } from './texts.ts';
 
-/** Settings that name files of which only the content matters. */
+/** Settings that name files; only the content of the files matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
 /** A worker's own settings, and keys it does not need. */
 const OWN = ['out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path', 'deadline', 'enough'] as const;
@@ -18,7 +18,7 @@ const NAMED_BY_WORKERS = ['model_url', 'sandbox'] as const;
 /** A file that a setting names: the content is sent, since its path means nothing on another machine. */
 const SentFile = z.object({ key: z.enum(FILES), name: z.string(), content: TextPlace });
 
-/** The settings of one run's rollouts. No secrets: a worker has its own. */
+/** The settings of one run's rollouts. No secrets: each worker has its own keys. */
 export const SentRun = z.object({
   // A writer to the Redis may set no path and no interpreter of a worker, under any name of the key.
   settings: z

@@ -23,7 +23,7 @@ const LONGEST_REASON = 2_000;
 interface OpenWork {
   /** Concurrent jobs. */
   concurrency: number;
-  /** Does a job. `report` reports its stage for `queue`; `suspend` makes it hand over unfinished work. */
+  /** Does a job. `report` takes its stage for `queue`; `suspend` makes it hand over unfinished work. */
   make(text: string, report: (stage: () => string) => void, suspend: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface WorkerHub {
   list(): Promise<RunHead[]>;
   data(run: string): Promise<unknown>;
   parts: WorkParts;
-  /** One limit for all workers; without it each worker has its own. */
+  /** One limit for all workers; without it each worker has a separate one. */
   limiter?: (name: string, rateLimit: number) => RateLimiter;
   beat(word: WorkerBeat): Promise<void>;
   leave(worker: string): Promise<void>;

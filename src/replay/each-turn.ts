@@ -2,7 +2,7 @@ import { type Rollout, type Turn, toolCallsOf } from '../core/rollout/rollout.ts
 import { fateOf, type TurnFate } from './fate.ts';
 import { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 
-/** The turns in which the model decided something: its own, in the main history. */
+/** The turns in which the model decided something: those it wrote in the main history. */
 export const decidingTurns = ({ turns, responseTurn }: Rollout): Turn[] =>
   turns.filter(({ role, index, context = 0 }) => role === 'assistant' && index >= responseTurn && context === 0);
 

@@ -43,7 +43,7 @@ export function executionOf(answer: RunCodeResponse, processor: number | null = 
   };
 }
 
-// biome-ignore lint/complexity/useRegexLiterals: a control character stands more plainly in a string.
+// biome-ignore lint/complexity/useRegexLiterals: a control character is easier to read in a string.
 const COLOURS = new RegExp('\\u001b\\[[0-9;]*m', 'g');
 
 /** A notebook cell. Its traceback goes to stderr, as a script's would, without IPython's colours. */

@@ -78,7 +78,7 @@ export interface Branch {
   error: string | null;
   seconds: number;
   prefix: PrefixOrigin;
-  /** What its tools changed in the container; null if it used none. */
+  /** The changes that its tools made in the container; null if it used none. */
   world: WorldEnd | null;
   /** The start of a turn that the model did not finish; null if all are finished. */
   partial: string | null;
@@ -92,7 +92,7 @@ export const branchUid = (record: string): string => `${record.slice(0, 12)}_${r
 
 /**
  * Continues from a turn with a live model, n times concurrently, and yields each branch as it ends. An interrupted branch is kept as far as
- * it got, if it has at least one turn of its own. Nothing is ever written into the dump.
+ * it got, if it has at least one new turn. Nothing is ever written into the dump.
  */
 export async function* forkRollout(options: ForkOptions): AsyncGenerator<Branch> {
   const { n = 1 } = options;

@@ -5,7 +5,7 @@ import type { Prefix } from './fork-prefix.ts';
 /**
  * The recorded tokens up to the regenerated turn, as the prompt of a branch: a server that takes ids continues from what the model saw, not
  * from re-rendered text. The tokens of the turns are known if the mask has one run per reply, and are used if they decode to what was said.
- * @returns why there are none, as a text
+ * @returns the reason as text if they are unknown
  */
 export function recordedTokens(
   rollout: Rollout,

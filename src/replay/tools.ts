@@ -101,8 +101,7 @@ const keepsState = (tool: Tool): boolean =>
 const UNLIMITED = { enable_global_rate_limit: false, num_workers: 1024 };
 
 /**
- * The tools that can run recorded calls: those of the tool file, those the user maps to a language, and the built-in ones under their own
- * names.
+ * The tools that can run recorded calls: those of the tool file, those the user maps to a language, and the built-in ones.
  */
 export class ReplayTools {
   readonly #named = new Map<string, ReplayTool>();
@@ -246,7 +245,7 @@ export class ReplayTools {
     const isCode = tool instanceof CodeInterpreterTool;
     const form = config.form === undefined ? declared?.form : formNamed(config.form);
     if (config.form !== undefined && form === undefined)
-      throw new Error(`form: '${config.form}' is none of ${FORMS.map(({ name }) => name).join(', ')}`);
+      throw new Error(`form: '${config.form}' is not one of ${FORMS.map(({ name }) => name).join(', ')}`);
     return {
       ...this.#plain(tool, `--tools ${path}`),
       ...(isCode ? this.#code(config) : {}),

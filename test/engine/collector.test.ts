@@ -390,7 +390,7 @@ describe('the dump on disk', () => {
     const out = directoryWith({});
     await write(out, await four(), false);
     await expect(DumpWriter.open(out, { resume: false })).rejects.toThrow(
-      'already holds 1.jsonl: --resume goes on with it',
+      'already holds 1.jsonl: --resume continues it',
     );
     const other = directoryWith({});
     mkdirSync(join(other, '.rollout-viewer'));

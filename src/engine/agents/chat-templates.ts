@@ -17,7 +17,7 @@ export interface TemplateTokenizer {
   applyChatTemplate?(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
 }
 
-/** Removed from message texts if a template has no tokens of its own. */
+/** Removed from message texts if a template declares no tokens. */
 const CONTROL_TOKENS = [
   '<start_of_turn>',
   '<end_of_turn>',
@@ -249,7 +249,7 @@ export class ChatTemplateParser {
   ): string {
     if (this.#template === TEMPLATES.default) {
       for (const message of messages) messageRole(message);
-      if (!this.#tokenizer.applyChatTemplate) throw new TypeError('the tokenizer has no chat template of its own');
+      if (!this.#tokenizer.applyChatTemplate) throw new TypeError('the tokenizer has no chat template');
       return this.#tokenizer.applyChatTemplate(messages, { addGenerationPrompt });
     }
     const { begin, isPlain = false } = this.#template;

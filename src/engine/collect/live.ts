@@ -15,7 +15,7 @@ interface LiveEntry {
   request: RolloutRequest;
   since: number;
   isScoring: boolean;
-  /** The file in the folder with its messages so far; null while there is none. */
+  /** The file in the folder with its messages so far, or null. */
   file: string | null;
   written: number;
   /** Its last sign of life, and the time. */

@@ -24,7 +24,7 @@ export interface OwnParts {
   tools: readonly Tool[];
   /** Simulated users by name. */
   users: ReadonlyMap<string, Interaction>;
-  /** A file that scores every task, whatever its data source; null if there is none. */
+  /** A file that scores every task, whatever its data source, or null. */
   rewards: RewardRouter | null;
   /** Saves the code's output beside the dump. */
   keepLog(out: string): void;

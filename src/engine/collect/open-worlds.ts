@@ -59,7 +59,7 @@ function ownOf(code: OwnCode, flag: string, text: string | undefined, known: rea
   const own = code.find(text, process.cwd());
   if (own !== null) return own;
   throw new Error(
-    `--${flag} ${text}: known: ${known.join(', ')}, or a class of your own: FILE.py:Class, module.Class, FILE.mjs#Class`,
+    `--${flag} ${text}: known: ${known.join(', ')}, or your own class: FILE.py:Class, module.Class, FILE.mjs#Class`,
   );
 }
 

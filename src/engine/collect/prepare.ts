@@ -142,7 +142,7 @@ function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
   const rewards = rewardRouter({
     routes: settings.rewards ?? {},
     fallback: reward,
-    // As verl does: by data source and without a sandbox of its own, code is scored as Python compares values.
+    // As in verl: when the data source decides and no sandbox is configured, code is scored as Python compares values.
     code:
       sandbox_fusion_url || runCode
         ? { sandbox_fusion_url, run: runCode, prime: !sandbox_fusion_url && reward === undefined }

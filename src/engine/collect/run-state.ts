@@ -68,7 +68,7 @@ export class RunState {
     const isAsked = (path: string) => !steps || isBetween(Number(stepOf(path)), steps);
     const held = dumpFiles.find(isAsked);
     if (!resume && held !== undefined) {
-      throw new Error(`${out} already holds ${basename(held)}: --resume goes on with it, another --out starts over`);
+      throw new Error(`${out} already holds ${basename(held)}: --resume continues it, another --out starts over`);
     }
     const state = new RunState(out);
     // The asynchronous version retries forever on Node 20 under a path that takes no directories (/proc).

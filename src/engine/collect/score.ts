@@ -76,7 +76,7 @@ export function withPenalty(judgement: Judgement, request: RolloutRequest, buffe
   if (buffer === null || judgement.score === null) return judgement;
   const tokens = responseTokens(request);
   if (tokens === null) {
-    const error = 'overlong_buffer counts tokens, and the server tells none: take an --api with token ids';
+    const error = 'overlong_buffer counts tokens, and the server reports none: use an --api with token ids';
     return { ...judgement, score: null, error, cause: 'no_reward' };
   }
   const { score, penalty } = withOverlong(judgement.score, tokens, buffer);

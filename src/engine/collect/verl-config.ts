@@ -56,7 +56,7 @@ export interface VerlConfig {
   settings: Record<string, unknown>;
   /** Ignored keys, reported at the highest level below which everything is ignored. */
   ignored: string[];
-  /** An `adv_estimator` that verl does not have; null if there is none, or a library may add it. */
+  /** An `adv_estimator` that verl does not have; null otherwise, or if a library may add it. */
   unknownEstimator: string | null;
   /** References that cannot be resolved in this file. */
   unresolved: string[];

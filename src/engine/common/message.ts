@@ -35,7 +35,7 @@ const partText = (part: JsonObject): string => {
   return part.type === 'image_url' || part.type === 'image' ? '<image>' : '';
 };
 
-/** The text of the last message; '' if there is none. */
+/** The text of the last message, or ''. */
 export const textOfLast = (messages: readonly Message[]): string => {
   const last = messages.at(-1);
   return last === undefined ? '' : messageText(last);

@@ -1,6 +1,6 @@
 import { pythonFloat, pythonString } from './python.ts';
 
-/** `str()` of a value, as Tunix converts non-text. A number without a fraction prints as an int: JavaScript cannot tell 2.0 from 2. */
+/** `str()` of a value, as Tunix converts non-text. A number without a fraction prints as an int: JavaScript cannot distinguish 2.0 from 2. */
 export function pythonText(value: unknown): string {
   return typeof value === 'string' ? value : pythonRepr(value);
 }

@@ -14,7 +14,7 @@ const InteractionFile = z.looseObject({
 });
 
 export interface InteractionSetup {
-  /** A user's own class, by its name in the file; null if there is none. */
+  /** A user's own class, by its name in the file, or null. */
   own?: ((className: string, name: string, config: object) => Interaction | null) | undefined;
   /** The file came with someone else's run. */
   isGuest?: boolean | undefined;

@@ -112,7 +112,7 @@ export class ByteLevel {
     return !this.#isNormalized || !BEYOND_LATIN.test(text) || text.normalize('NFC') === text;
   }
 
-  /** @param tokenOf the token of an id, in the letters that represent bytes; undefined if there is none */
+  /** @param tokenOf the token of an id, in the letters that represent bytes, if any */
   decode(ids: readonly number[], skipsSpecial: boolean, tokenOf: (id: number) => string | undefined): string {
     let text = '';
     let bytes: Uint8Array[] = [];
@@ -182,7 +182,7 @@ function splitPattern(splitter: JsonValue | undefined): RegExp | null {
     .pattern;
 }
 
-/** Matches one of the texts, longest first; nothing if there are none. */
+/** Matches one of the texts, longest first; nothing without texts. */
 function anyOf(texts: readonly string[]): RegExp {
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|') || '(?!)', 'gu');

@@ -160,7 +160,7 @@ const MOST_UNSAID = 8;
 class TurnBuilder implements SampledTurnReader {
   #text = '';
   #isThere = false;
-  /** Content arrived, possibly empty; null means there is none. */
+  /** Content arrived, possibly empty; null means no content. */
   #hasContent = false;
   #reasoning = '';
   #calls: MessageToolCall[] = [];

@@ -46,7 +46,7 @@ export interface ModelRequest {
   /** Ends the turn where it is: the part sampled so far is returned with the finish reason abort. */
   suspend?: AbortSignal | undefined;
   onDelta?: ((delta: ModelDelta) => void) | undefined;
-  /** Called for each piece of an answer, to tell a slow server from a hanging one. */
+  /** Called for each piece of an answer, to distinguish a slow server from a hanging one. */
   onActivity?: (() => void) | undefined;
   /** Called before the request is sent again, with the reason. */
   onTrouble?: ((reason: string) => void) | undefined;

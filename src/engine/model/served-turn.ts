@@ -105,7 +105,7 @@ function servedFinish(word: string, calls: number): ServedFinish | null {
 /** The turn was neither broken off nor blocked. */
 const isTurnWhole = (finish: ServedFinish): boolean => finish !== 'abort' && finish !== 'content_filter';
 
-/** The smaller of two token limits, under the server's name for it; empty if there is none. */
+/** The smaller of two token limits, under the server's name for it; empty without a limit. */
 export function tokenLimit(name: string, ...limits: readonly (number | null | undefined)[]): JsonObject {
   const given = limits.filter((limit) => limit !== undefined && limit !== null);
   return given.length > 0 ? { [name]: Math.min(...given) } : {};

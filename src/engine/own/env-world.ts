@@ -24,7 +24,7 @@ export interface DrivenAgent {
 }
 
 export interface DrivenEnv {
-  /** Null: no limit of its own. */
+  /** Null: the environment sets no limit. */
   readonly maxSteps: number | null;
   reset(signal?: AbortSignal): MaybePromise<{ observation: JsonValue; info: JsonObject }>;
   step(action: AgentAction | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;

@@ -106,7 +106,7 @@ export function parseTools(text: string, path: string, setup: LoadSetup = {}): T
       if (own)
         return new OwnTool({ own, config: (config ?? {}) as JsonObject, schema: given, from: at(['tools', index]) });
       const forms =
-        'or a class of your own: module.Class, FILE.py:Class, FILE.mjs#Class; --tool-class CLASS=KIND says which it stands for';
+        'or your own class: module.Class, FILE.py:Class, FILE.mjs#Class; --tool-class CLASS=KIND treats it as a built-in KIND';
       throw new Error(`${where}: unknown class; known: ${toolClassNames().join(', ')}, ${forms}`);
     }
     const schema = given ?? kind.schema;
@@ -136,7 +136,7 @@ function serversHere(mcp: McpEntry, guest: Guest | undefined, where: string): Mc
 
 function checkNames(tools: readonly Tool[], path: string): void {
   const twice = tools.find((tool, index) => tools.findIndex(({ name }) => name === tool.name) !== index);
-  if (twice) throw new Error(`${path}: two tools are called '${twice.name}'; the model could not tell them apart`);
+  if (twice) throw new Error(`${path}: two tools are called '${twice.name}'; the model could not distinguish them`);
 }
 
 function readSchema(value: unknown, where: (path: readonly PropertyKey[]) => string): OpenAIFunctionToolSchema {

@@ -57,9 +57,7 @@ export async function ownFiles(entries: readonly OwnEntry[]): Promise<OwnFile[]>
   };
   for (const { named, file, root } of entries) {
     if (file === null)
-      throw new Error(
-        `${named}: its module is in no folder here, so that workers could not tell whether theirs is the same`,
-      );
+      throw new Error(`${named}: its module is in no folder here, so workers could not check that theirs is the same`);
     await read(file, root);
   }
   return [...found].map(([name, sha256]) => ({ name, sha256 })).sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -168,7 +168,7 @@ class Bridge(asyncio.Protocol):
             await asyncio.sleep(BLOCKED / 4)
 
     def watch(self):
-        """In a thread: tells which call keeps all others from running, while it does."""
+        """In a thread: reports a call for as long as it keeps all others from running."""
         main = threading.main_thread().ident
         reported = None
         while True:

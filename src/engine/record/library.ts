@@ -22,7 +22,7 @@ export interface RecordingOptions {
 export interface Recording {
   /** ANTHROPIC_BASE_URL; OPENAI_BASE_URL is this and `/v1`. */
   readonly url: string;
-  /** The address for one rollout, whose requests are not told apart by their histories then. */
+  /** The address for one rollout: all its requests belong to it, whatever their histories. */
   urlOf(rollout: string): string;
   /** Gives a rollout its score. @returns false if it has made no request */
   reward(rollout: string, values: JsonObject): boolean;
@@ -30,7 +30,7 @@ export interface Recording {
   close(): Promise<void>;
 }
 
-/** @throws TypeError for an address that is none, Error if the port cannot be had */
+/** @throws TypeError for an invalid address, Error if the port is not available */
 export async function startRecording({
   out,
   modelUrl,

@@ -148,7 +148,7 @@ export class RecordingProxy {
       const json = requestObject(await unpacked(body, headerText(headers['content-encoding'])));
       const request = json === null ? null : protocol.request(json);
       return json === null || request === null
-        ? unread('its body is none of the protocol')
+        ? unread('its body does not follow the protocol')
         : { protocol, json, request };
     } catch (error) {
       return unread(`its body cannot be read: ${errorMessage(error)}`);
@@ -305,7 +305,7 @@ export class RecordingProxy {
     try {
       const bytes = await unpacked(Buffer.concat(seen.chunks), headerText(answer?.headers['content-encoding']));
       reply = replyIn(protocol, bytes, isWhole, headerText(answer?.headers['content-type']) ?? '');
-      if (reply === null && status < 400 && trouble === null) trouble = 'the answer is none of its protocol';
+      if (reply === null && status < 400 && trouble === null) trouble = 'the answer does not follow its protocol';
       if (status >= 400) trouble ??= bytes.toString('utf8').slice(0, 2000);
     } catch (error) {
       trouble ??= `the answer cannot be read: ${errorMessage(error)}`;

@@ -109,7 +109,7 @@ export class Conversation {
     this.transcript.truncate(Math.min(maxResponse, room), (ids) => tokenizer.decode(ids, true));
   }
 
-  /** Compares the sampled text with the conversation rendered from scratch. @returns the difference; null if there is none */
+  /** Compares the sampled text with the conversation rendered from scratch. @returns the difference, or null */
   async tokenizationWarning(): Promise<string | null> {
     const { tokenizer, tokenizationCheck: mode = 'strict', templateKwargs = {}, model } = this.#options;
     if (!tokenizer || !model.exact || mode === 'disable' || this.#rules.version !== null) return null;

@@ -26,7 +26,7 @@ export type CallRecord = {
   turn: number;
   id: string;
   name: string;
-  /** The decoded object; null if there is none. */
+  /** The decoded object, or null. */
   arguments: JsonValue | null;
   raw: string;
   /** Why the call was not run, or failed; the model reads `result`. */
@@ -58,7 +58,7 @@ export interface ToolInstance {
 export type PendingCall = Pick<CallRecord, 'name' | 'error'> & { argumentText: string };
 
 export interface CallOutcome {
-  /** Decoded; null if there are none. */
+  /** Decoded, or null. */
   arguments: JsonValue | null;
   response: ToolResponse;
   reward: number | null;

@@ -36,7 +36,7 @@ export class TurnSampler {
   /** Why the current turn is being retried; null if nothing has failed since. */
   trouble: string | null = null;
 
-  /** Seconds of silence in the current turn, to tell a slow server from a hanging one. */
+  /** Seconds of silence in the current turn, to distinguish a slow server from a hanging one. */
   get silentSeconds(): number {
     return this.#silentSince === null ? 0 : (performance.now() - this.#silentSince) / 1000;
   }

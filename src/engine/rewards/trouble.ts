@@ -12,7 +12,7 @@ const WORK_IS_DONE = /^(?:is_?)?(?:success|ok|finished|completed?|ready|done|jud
 /** Messages about the service rather than the answer. */
 const SERVICE_FAILED =
   /\btim(?:ed?|ing)[ -]?out\b|\btimeout\b|\b(?:internal|server|judge|sandbox|service|connection|upstream|gateway|network|api)\b.{0,40}\b(?:error|fail(?:ed|ure)?|unavailable|refused|overloaded|crashed)\b|\brate[ -]?limit|\boverloaded\b|\btoo many requests\b|\btry again\b|\bnot ready\b|\b(?:error|failed|unable|could not|cannot) (?:to )?(?:call|reach|contact|connect|query|grade|judge|score|compute)/i;
-/** What ran the model's code: its failures are the answer's. */
+/** Programs that run the model's code: their failures belong to the answer. */
 const OF_THE_ANSWER =
   /test|case|check|f2p|p2p|run|exec|compil|solution|submission|answer|program|stdout|stderr|output/i;
 /** Answers are wrapped a few times at most. */
@@ -52,7 +52,7 @@ function ownTrouble(part: JsonObject): string | null {
   return null;
 }
 
-/** What is under a key for errors; null if nothing does. A count says nothing of whose errors they are. */
+/** The text under a key for errors, or null. A count does not say whose errors they are. */
 function saidIn(value: JsonValue | undefined): string | null {
   if (value === true) return 'error true';
   if (typeof value === 'string') return value.trim() === '' ? null : value;

@@ -76,7 +76,7 @@ export abstract class StatefulTool<State> implements Tool {
     return this.#schema;
   }
 
-  /** Number of live instances; 0 once every rollout has released its own. */
+  /** Number of live instances; 0 once every rollout has released its instance. */
   get instanceCount(): number {
     return this.#instances.size;
   }

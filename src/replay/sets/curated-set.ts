@@ -93,7 +93,7 @@ export class CuratedSet {
     }
   }
 
-  /** Why its file cannot be read (it is a link, a directory, a pipe); null also if there is none yet. */
+  /** Why its file cannot be read (it is a link, a directory, a pipe); null also if it does not exist yet. */
   get problem(): string | null {
     try {
       const folder = Folder.open(this.#place.base, this.#place.names, false);

@@ -74,7 +74,7 @@ export async function bisect(
   return { action, layer, before, after, change };
 }
 
-/** How two answers are told apart: by success, else by exit status, else by text. null if they are the same. */
+/** The test that distinguishes two answers: by success, else by exit status, else by text. null if they are the same. */
 function differsBy(a: Probe, b: Probe, command: string): ((x: Probe, y: Probe) => boolean) | null {
   if ((a.exit === 0) !== (b.exit === 0)) return (x, y) => (x.exit === 0) === (y.exit === 0);
   if (a.exit !== b.exit) return (x, y) => x.exit === y.exit;

@@ -10,7 +10,7 @@ export interface OutcomesAsked {
   from?: number | undefined;
   /** Runs of the rollout, in a world of its own each time. */
   repeat?: number | undefined;
-  /** What an interrupted run found is given again, and the rest is run. */
+  /** Yields the results of an interrupted run again, and runs the rest. */
   resume?: boolean | undefined;
 }
 

@@ -59,7 +59,7 @@ export function layerIds({ image, plan, network }: Pick<WorldOptions, 'image' | 
   });
 }
 
-/** Runs a rollout's calls in a world of its own, one after another, and keeps a layer for each. */
+/** Runs a rollout's calls in a separate world, one after another, and keeps a layer for each. */
 export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldOutcome> {
   const { image, store, plan, network, from = 0, signal } = options;
   let tainted = options.tainted === true;

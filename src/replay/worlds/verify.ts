@@ -16,12 +16,12 @@ export interface TestOutcome {
 
 /** A verifier's answer to the last state of a rollout. */
 export interface Verified {
-  /** null if the verifier could not tell. */
+  /** null if the verifier gave no verdict. */
   score: number | null;
-  /** The origin of the score, or why there is none. */
+  /** The origin of the score, or the reason for its absence. */
   why: string;
   exit: number | null;
-  /** By name; empty if its output tells none. */
+  /** By name; empty if its output names none. */
   tests: TestOutcome[];
   output: string;
 }

@@ -77,7 +77,7 @@ const startDirectory = (image: WorldImage, wish: string | undefined, found: Foun
         why: image.workdir === null ? 'nothing names another' : 'the image names it',
       });
 
-/** How the tools of a new rollout run, of which nothing is recorded. */
+/** The plan for the tools of a new rollout, which has no record. */
 export const newPlan = (image: WorldImage, { workdir, env, shell, timeLimit }: WorldWishes): RolloutPlan => ({
   actions: [],
   workdir: startDirectory(image, workdir, null),

@@ -24,12 +24,12 @@ export interface WorldTool {
   example: string | null;
 }
 
-/** What a rollout's tools changed in its world, once they are released. */
+/** The changes that a rollout's tools made in its world, known once they are released. */
 export interface WorldEnd {
   /** The name of its last state in the store of layers. */
   layer: string;
   changed: ChangedPath[];
-  /** What could not be kept, with the reason. */
+  /** Paths that could not be kept, with the reason. */
   lost: string[];
 }
 
@@ -43,12 +43,12 @@ interface OpenWorld {
   leave: () => void;
 }
 
-/** What a world of a usual agent takes; that many are open at once. */
+/** The memory that a typical agent's world takes; it limits how many are open at once. */
 const WORLD_MB = 256;
 const MB = 2 ** 20;
 
 /**
- * The engine's tools, run in a rollout's container: each rollout has a world of its own, over the layers of a recorded state or over the
+ * The engine's tools, run in a rollout's container: each rollout has a separate world, over the layers of a recorded state or over the
  * image alone. Worlds wait for each other where memory is short.
  */
 export class WorldTools implements ToolBox {

@@ -21,7 +21,7 @@ export function javaBlocks(completion: string): string[] {
   return [end < 0 ? NOTHING : completion.slice(from, end + 2)];
 }
 
-/** Upstream's stand-in when there is no code. */
+/** Upstream's placeholder for missing code. */
 const NOTHING = 'NaN';
 
 const indexOr = (text: string, word: string): number => {

@@ -45,5 +45,5 @@ function cutOutput(text: string | null): string | null {
   if (text === null || text.length <= SHOWN) return text;
   // Copied through bytes: a slice would keep the whole text in memory.
   const shown = Buffer.from(text.slice(0, SHOWN), 'utf16le').toString('utf16le');
-  return `${shown}\n[output cut: ${text.length} characters, of which the first ${SHOWN} are shown: the outputs of all cases are too long to be kept]\n`;
+  return `${shown}\n[output cut: the first ${SHOWN} of ${text.length} characters are shown, because the outputs of all cases are too long]\n`;
 }

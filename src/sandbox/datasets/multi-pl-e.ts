@@ -59,7 +59,10 @@ export function multiPlLanguage(word: string): SpokenLanguage {
   const name = before(word, '.');
   const key = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? name) : name;
   if (Object.hasOwn(LANGUAGES, key)) return LANGUAGES[key] ?? spokenLanguage(name, name);
-  throw new RequestError(500, `the problem's language ${word || '""'} is none of ${Object.keys(LANGUAGES).join(' ')}`);
+  throw new RequestError(
+    500,
+    `the problem's language ${word || '""'} is not one of ${Object.keys(LANGUAGES).join(' ')}`,
+  );
 }
 
 /** A function ends there; anything the model wrote after it is ignored. */

@@ -30,7 +30,7 @@ export const palMath: DatasetClass = {
 
 const hasAnswer = (row: ProblemRow): boolean => ANSWER in testAsset(row);
 
-/** A Python block that defines solution(), up to its closing fence; '' if there is none. */
+/** A Python block that defines solution(), up to its closing fence, or ''. */
 function solutionIn(completion: string): string {
   const open = completion.indexOf(OPEN);
   const head = open < 0 ? -1 : completion.indexOf(HEAD, open + OPEN.length);

@@ -52,7 +52,7 @@ function codePoint(code: number): string {
 /** repr() of a list of str. */
 export const quotedList = (texts: readonly string[]): string => `[${texts.map(quoted).join(', ')}]`;
 
-/** The text before the first `mark`, or all of it if there is none. */
+/** The text before the first `mark`, or all of it without one. */
 export function before(text: string, mark: string): string {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);

@@ -1,4 +1,4 @@
-# Stands in for IPython in a cell: magics, `!commands` (in the sandbox, as all of it), IPython.display where IPython is not
+# Replaces IPython in a cell: magics, `!commands` (in the sandbox, as all of it), IPython.display where IPython is not
 # installed, and matplotlib's figures as images when a cell ends or shows them. It uses send, display, execute's space and
 # PROCESS of jupyter_driver.py, which follows it in one program.
 # ruff: noqa: F821
@@ -155,7 +155,7 @@ LINE = re.compile(r'^(\s*)(?:([A-Za-z_]\w*)\s*=\s*)?([%!])(\S.*)$')
 
 
 def translated(source):
-    """Magics are no Python: a cell is only looked through for them where it is none either."""
+    """Magics are not Python: only a cell that is not Python is searched for them."""
     if source.lstrip().startswith('%%'):
         head, _, cell = source.lstrip().partition('\n')
         name, _, rest = head[2:].partition(' ')

@@ -1,5 +1,5 @@
 # Explains an error as IPython's kernel does: its words, order and colours, but for the colours within the code, which need
-# Pygments. A frame shows two statements before and after its own (one, in the causes of an error), within its function and
+# Pygments. A frame shows its statement with two before and after (one, in the causes of an error), within its function and
 # without common indent. jupyter_driver.py follows it in one program.
 # ruff: noqa: F821
 import ast, linecache, traceback

@@ -46,7 +46,7 @@ export class SessionClient {
     return (await this.#post('start_instance', { instance_hash: instanceHash }, startInstanceResponse, signal)).sid;
   }
 
-  /** The observation; "Error" if there is none, since the episode continues. */
+  /** The observation; "Error" without one, since the episode continues. */
   async processAction(
     sid: SessionId,
     content: string,

@@ -35,7 +35,7 @@ export interface SessionOptions {
   /** The least recently used one makes room for another. */
   maxSessions?: number;
   maxCharacters?: number;
-  /** Programs see a private file system, all of which is kept between actions; otherwise only their folder is. */
+  /** Programs see a private file system, kept whole between actions; otherwise only their folder is kept. */
   privateRoot?: boolean;
 }
 

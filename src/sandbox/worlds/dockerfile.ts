@@ -13,8 +13,8 @@ interface Instruction {
 }
 
 /**
- * What a Dockerfile names outside of its folder: images that it is built from or copies from, addresses, and a frontend. What can be
- * read in two ways counts: lines of a heredoc are instructions to older builders, and a directive may be a comment.
+ * The names in a Dockerfile of things outside its folder: images that it is built from or copies from, addresses, and a frontend.
+ * An ambiguous line counts: lines of a heredoc are instructions to older builders, and a directive may be a comment.
  */
 export function fetchesOf(dockerfile: string): Fetch[] {
   const lines = dockerfile.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -79,7 +79,7 @@ function* instructions(lines: readonly string[], mark: string): Generator<Instru
   if (text !== null) yield instruction(text, line);
 }
 
-/** What an image leaves to those built from it is an instruction too. */
+/** The instruction of a line; ONBUILD's instruction for images built from this one counts too. */
 function instruction(text: string, line: number): Instruction {
   const [, word = '', rest = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   return word.toUpperCase() === 'ONBUILD' ? instruction(rest, line) : { word: word.toUpperCase(), rest, line };

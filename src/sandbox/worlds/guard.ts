@@ -159,7 +159,7 @@ function freeOf(folder: string): HeldWorld {
   }
 }
 
-/** `du` in a process of its own: a million names must not hold up this one. */
+/** `du` in a separate process: a million names must not block this one. */
 async function usedIn(folder: string): Promise<HeldWorld> {
   const [mb, names] = await Promise.all([du(folder, '-sk'), du(folder, '-s', '--inodes')]);
   return { mb: mb / 1024, names };

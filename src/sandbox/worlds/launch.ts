@@ -123,7 +123,7 @@ ${
 }
 
 /**
- * A shell for a person, in a world of its own. It is a job of a shell outside, which takes the terminal back for this program: the inner
+ * A shell for a person, in a separate world. It is a job of a shell outside, which takes the terminal back for this program: the inner
  * one cannot name a process out here. @returns its exit status, and the limit that ended it
  */
 export async function worldTerminal(plan: WorldPlan): Promise<{ exit: number; excess: string | null }> {

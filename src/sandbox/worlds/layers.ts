@@ -139,7 +139,7 @@ export class LayerStore {
     return records;
   }
 
-  /** What a world is mounted from in its folder: the layers that hold anything, the newest first. */
+  /** The lower directories of a world's mount in its folder: the layers that hold anything, the newest first. */
   lowersOf(records: readonly LayerRecord[], folder: string, most = mostMounted(records)): string[] {
     const layers = records.map(({ id }) => this.fsOf(id)).filter((fs) => namesIn(fs).length > 0);
     if (layers.length <= most) return layers.reverse();

@@ -80,7 +80,7 @@ class HashCache {
 
 const CHUNK = Buffer.alloc(1 << 18);
 
-/** SHA-256 of a regular file; null if it is none, or cannot be read. */
+/** SHA-256 of a regular file; null for anything else, or if it cannot be read. */
 export function hashFile(path: string): string | null {
   let fd: number;
   try {

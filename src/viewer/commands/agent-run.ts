@@ -267,7 +267,7 @@ export async function forkAgent(
 ): Promise<number> {
   const place = parseLocator(text);
   const turn = flags.turn ?? place.turn;
-  if (turn === null) throw new UsageError(`${text}: it names no turn to go on from; give --turn N, or ${text}#tN`);
+  if (turn === null) throw new UsageError(`${text}: it names no turn to continue from; give --turn N, or ${text}#tN`);
   const problem = modelUrlProblem(flags.modelUrl);
   if (problem !== null) throw new UsageError(problem);
   const dump = Dump.open([place.path], await dumpOptions(flags));
@@ -277,7 +277,7 @@ export async function forkAgent(
     const { rollout, locator } = row;
     if (rollout === null) throw new UsageError(`${locator}: ${row.error}`);
     if (rollout.turns[turn]?.role !== 'assistant')
-      throw new UsageError(`${locator}#t${turn}: --agent goes on from a turn of the assistant, and this is none`);
+      throw new UsageError(`${locator}#t${turn}: --agent continues from a turn of the assistant, and this is not one`);
     const folder = flags.out ?? (journal.directory === null ? null : join(journal.directory, 'agent-branches'));
     if (folder === null) throw new UsageError('--out: name a folder for the branches; there is no journal here');
     const world = flags.image === undefined ? null : await agentWorld(row, rollout, flags);
@@ -333,6 +333,6 @@ async function agentWorld(row: DumpRecord, rollout: Rollout, flags: AgentForkFla
       '--image with --agent needs --network: the agent asks the recorder, which listens on this machine',
     );
   const options = worldFor(row, rollout, await new WorldImages(flags).of(row), flags);
-  say(`the agent runs in ${options.image.name}, from ${options.plan.workdir.path}, each branch in a copy of its own`);
+  say(`the agent runs in ${options.image.name}, from ${options.plan.workdir.path}, each branch in a separate copy`);
   return options;
 }

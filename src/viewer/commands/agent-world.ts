@@ -8,7 +8,7 @@ import { say } from './output.ts';
 /** An agent is ended after this time if nothing else ends it. */
 const LONGEST = 24 * 3600;
 
-/** Starts an agent in a world of its own, in the state that the image has; its own tools make the states of the turns. */
+/** Starts an agent in a separate world, in the image's state; the agent's tools then produce the states of the turns. */
 export function startInWorld(
   options: WorldOptions,
   command: string,

@@ -34,16 +34,22 @@ interface AuditOptions extends ReadingFlags {
 export const auditCommand = (): Command =>
   withReading(
     new Command('audit')
-      .description('for CI: how often each check finds something of what it could see; exit 1 where a condition holds')
+      .description(
+        'for CI: count what each check finds, of the rollouts that it could check; exit 1 if a condition holds',
+      )
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option(
         '--fail-on <expr>',
-        'fails where a rollout matches this filter, or signal was lost: signal, signal:error, signal:reward_masked; may be given again',
+        'fail if a rollout matches this filter or signal was lost (signal, signal:error, signal:reward_masked); repeatable',
         (text: string, all: string[]) => [...all, text],
         [],
       )
-      .option('--allow <share>', 'so many may match each of them: 3 rollouts, or 5% of those that could be seen', '0')
-      .option('--no-signal', 'without the checks of what the gradient could see, which read every record')
+      .option(
+        '--allow <share>',
+        'let this many match each condition: 3 rollouts, or 5% of those that could be checked',
+        '0',
+      )
+      .option('--no-signal', 'skip the checks of the learning signal, which read every record')
       .option('--json', 'one JSON object a line: the checks, then the conditions')
       .option('--junit', 'as JUnit XML: a test for each condition')
       .addOption(tokenizerOption()),

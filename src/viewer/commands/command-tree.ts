@@ -15,7 +15,7 @@ export interface CommandEntry {
   name: string;
   description: string;
   usage: string;
-  /** What its first argument may be, where that is one of a few words. */
+  /** The words that its first argument may be; empty if it may be anything. */
   words: readonly string[];
   flags: readonly FlagEntry[];
 }

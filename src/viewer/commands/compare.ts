@@ -34,8 +34,8 @@ export const compareCommand = (): Command =>
         'two runs joined by prompt, two rollouts side by side, or one rollout with the others of its group as a tree',
       )
       .argument('<a>', 'a dump, or the locator of a rollout')
-      .argument('[b]', 'another one; none: the group of the rollout')
-      .option('--set <name>', 'two runs: the prompts of this set; of the others only how many were won and lost'),
+      .argument('[b]', 'another one (default: the group of the rollout)')
+      .option('--set <name>', 'two runs: compare the prompts of this set, and only count the others'),
   ).action((a: string, b: string | undefined, flags: CompareFlags) => run(() => printComparison(a, b, flags)));
 
 interface CompareFlags extends FactsFlags {

@@ -15,7 +15,7 @@ const REDIS_PORT = 6379;
 
 const execute = promisify(execFile);
 
-/** What a program prints. @throws Error that says that it is not installed, or how it failed */
+/** A program's output. @throws Error that says that it is not installed, or how it failed */
 async function bothOutputs(command: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   try {
     const { stdout, stderr } = await execute(command, args, { timeout: MOST_MS });

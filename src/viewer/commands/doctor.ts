@@ -21,7 +21,7 @@ interface CheckOutcome {
 
 export const doctorCommand = (): Command =>
   new Command('doctor')
-    .description('try what this machine can do, and say what brings the rest')
+    .description('test what this machine can do, and say how to get the rest')
     .option(
       '--toolchain <dir>',
       "as in 'sandbox'; repeatable",

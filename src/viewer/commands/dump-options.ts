@@ -26,7 +26,7 @@ const validationOption = (): Option =>
 export const pollOption = (): Option =>
   new Option(
     '--poll <seconds>',
-    'look every N seconds, 0 for never (by itself only where the file system sends no events)',
+    'poll for changes every N seconds, 0 for never (default: only if the file system sends no events)',
   ).argParser((text: string) => {
     const seconds = Number(text);
     if (!(seconds >= 0) || text.trim() === '') throw new InvalidArgumentError(`"${text}" is not a number of seconds.`);
@@ -37,34 +37,32 @@ export const pollOption = (): Option =>
 export const notifyOption = (): Option =>
   new Option(
     '--notify <expr>',
-    "tell with a bell when it holds for a step that became complete: 'score<0.1', of score, tool_error_rate, truncation_rate (repeatable)",
+    "ring the bell when a complete step matches, as in 'score<0.1'; about score, tool_error_rate or truncation_rate; repeatable",
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 
 /** `--format NAME`: overrides detection from the record. */
 const formatOption = (): Option =>
-  new Option('--format <name>', 'read records as this format, whatever they look like').argParser(
-    (text: string) => text,
-  );
+  new Option('--format <name>', 'read records as this format, without detection').argParser((text: string) => text);
 
 /** `--map turns=tot.steps,score=final`. */
 const mapOption = (): Option =>
   new Option(
     '--map <places>',
-    `where a foreign record has what a rollout has: turns=tot.steps,score=final (${MAP_WORDS.join(', ')})`,
+    `read the fields of a rollout from these keys: turns=tot.steps,score=final (${MAP_WORDS.join(', ')})`,
   );
 
 /** For texts whose template cannot be detected, or is detected wrongly. */
 const templateOption = (): Option =>
   new Option(
     '--chat-template <name>',
-    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')}); a file of Jinja or tokenizer_config.json: prompts are rendered again and compared`,
+    `the chat template of the texts (${TEMPLATE_NAMES.join(', ')}), or ${PLAIN} if a response is entirely the model's; with a Jinja file or tokenizer_config.json, prompts are rendered again and compared`,
   );
 
 const quietOption = (): Option => new Option('-q, --quiet', 'print results and errors only');
 
 /** `--group-by task_id`. */
 const groupOption = (): Option =>
-  new Option('--group-by <key>', 'the key that rollouts of one prompt share, such as task_id or extra_info.index');
+  new Option('--group-by <key>', 'group rollouts by this key, such as task_id or extra_info.index');
 
 /** The options for reading records, shared by every command that reads them. */
 export const withReading = (command: Command): Command =>
@@ -77,7 +75,7 @@ export const withReading = (command: Command): Command =>
     cacheSizeOption(),
     threadsOption(),
     niceOption(),
-    new Option('--no-cache', 'read every record again, and keep nothing of what is found'),
+    new Option('--no-cache', 'read every record again, and cache nothing'),
     quietOption(),
   ].reduce((all, option) => all.addOption(option), command);
 

@@ -8,9 +8,9 @@ import { printReport } from './print-report.ts';
 export const errorsCommand = (): Command =>
   withTable(
     new Command('errors')
-      .description('tool errors by tool and step: their kind, who caused them, how many calls there were')
+      .description('count tool errors by tool and step, with their kind, who caused them, and the number of calls')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--no-step', 'all steps together'),
+      .option('--no-step', 'count all steps together'),
   ).action((paths: string[], flags: FactsFlags & { step: boolean }) =>
     run(() =>
       withFacts(paths, flags, async (facts) => {

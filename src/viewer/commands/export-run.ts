@@ -117,7 +117,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
   }
 }
 
-/** `0.5`, or a filter that tells of a rollout by itself. @throws UsageError */
+/** `0.5`, or a filter that a rollout alone decides. @throws UsageError */
 function goodOf(text: string | undefined): { score: number; filter: Query | null } {
   if (text === undefined) return { score: Number.MIN_VALUE, filter: null };
   const score = Number(text);
@@ -142,7 +142,7 @@ function refuseMixed({ name, takes, file }: ExportFormat, flags: ExportFlags, ha
     throw new UsageError('--good: pairs take a filter, and --pairs fork compares scores');
 }
 
-/** What the screen lets pass; with --balance, equally many of each class, for which the selection is read twice. */
+/** The rollouts that the screen accepts; with --balance, equally many of each class, which takes two passes over the selection. */
 async function* balanced(
   source: ExportSource,
   screen: ExportScreen,
@@ -223,7 +223,7 @@ async function finish(
 /** Refusals that nobody can accept by name. */
 const REFUSALS: Readonly<Record<Exclude<ExportRefusal, ExportLimit>, string>> = {
   ids: 'a rollout that would get other token ids from the template of --tokenizer',
-  mask: 'a rollout of which other tokens would be trained than were',
+  mask: 'a rollout that would be trained on other tokens than recorded',
   tokenizer: 'a rollout whose ids come from another tokenizer',
   changed: 'a rollout that changed on disk after it was added to the set',
   gone: 'a rollout that its dump no longer holds',
@@ -237,7 +237,7 @@ const refusalText = (refusal: ExportRefusal): string => (isLimit(refusal) ? LIMI
 function comparedText(format: ExportFormat, checked: ComparedTokens | null): string[] {
   if (format.tokens === 'recorded') return ['token ids and masks as recorded'];
   if (format.tokens === null)
-    return checked === null ? [] : [`token ids not compared: ${format.name} has a template of its own`];
+    return checked === null ? [] : [`token ids not compared: ${format.name} has its own template`];
   if (checked === null) return ['token ids not compared: --tokenizer does that'];
   const { compared, rollouts, without_ids, as_text } = checked;
   return [

@@ -18,7 +18,7 @@ export const exportCommand = (): Command =>
   withReading(
     new Command('export')
       .description('write rollouts as a training set that a trainer loads as it is')
-      .argument('<rollouts...>', 'a set by its name, or files, directories and locators')
+      .argument('<rollouts...>', 'the name of a set, or files, directories and locators')
       .addOption(
         new Option('--to <format>', 'the loader that reads the file')
           .choices(EXPORT_FORMATS.map(({ name }) => name))
@@ -35,7 +35,7 @@ export const exportCommand = (): Command =>
       .addOption(
         new Option('--accept <losses...>', 'write rollouts in spite of these losses').choices([...LIMIT_NAMES]),
       )
-      .option('--inferred', 'take trained text that is inferred from roles')
+      .option('--inferred', 'accept trained text that is inferred from roles')
       .addOption(
         new Option('--pairs <rule>', 'which answers of a group make a pair')
           .choices([...PAIR_RULES, 'fork'])
@@ -47,22 +47,28 @@ export const exportCommand = (): Command =>
         'a pair: the longer answer has at most this many times the characters',
         numberOption,
       )
-      .option('--good <which>', 'the good answers: from this score on (trl-kto), or a filter such as "label:good"')
-      .option('--pass <range>', 'prompts: by their positive scores, as a share or a number: 0<pass<1, solved==1')
-      .option('--hardest', 'prompts: the lowest share first')
+      .option(
+        '--good <which>',
+        'the good answers: those with at least this score (trl-kto), or a filter such as "label:good"',
+      )
+      .option('--pass <range>', 'prompts: choose by the share or number of positive scores: 0<pass<1, solved==1')
+      .option('--hardest', 'prompts: lowest share of positive scores first')
       .option('--buckets <n>', 'prompts: their difficulty as one of n buckets, from 0, the easiest', countOf)
       .addOption(new Option('--balance <by>', 'as many rows of each class as the smallest has').choices([...BALANCES]))
       .option('--per-prompt <n>', 'at most this many rollouts of a prompt', countOf)
-      .option('--no-copies', 'leave out answers that repeat another one of their prompt, or nearly so')
+      .option('--no-copies', 'leave out answers that repeat, or nearly repeat, another answer to their prompt')
       .option('--against <files...>', 'leave out rollouts that share a prompt or 13 words in a row with these files')
-      .option('--split <parts>', 'train=0.9,val=0.1: several files, no prompt in two of them')
-      .option('--seed <text>', 'of the split and the balance', '0')
-      .option('--rescored', 'take the scores of `rescore` where there are any')
-      .option('--verified', 'leave out edited branches unless their calls gave the same results again, with a score')
+      .option('--split <parts>', 'write several files, as in train=0.9,val=0.1, with each prompt in only one')
+      .option('--seed <text>', 'seed of --split and --balance', '0')
+      .option('--rescored', 'prefer the scores of `rescore`')
+      .option(
+        '--verified',
+        'leave out edited branches without a score, or whose calls did not give the same results again',
+      )
       .option('--redact', 'mask secrets')
       .option(
         '--tokenizer <file>',
-        'tokenizer.json with its template beside it: refuse rollouts whose ids would change',
+        'refuse rollouts whose ids this tokenizer.json, with the template beside it, would change',
       )
       .option('--journal <dir>', 'where sets, branches and scores are kept')
       .option('--json', 'print the card'),

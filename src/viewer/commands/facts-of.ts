@@ -21,10 +21,10 @@ export const withTable = (command: Command): Command =>
   withReading(
     command
       .option('--filter <expr>', 'only rollouts that match it')
-      .option('--journal <dir>', 'where the labels are kept that a filter asks for')
+      .option('--journal <dir>', 'where to find the labels that a filter names')
       .option('--json', 'one JSON object a line')
-      .option('--csv', 'comma-separated values, with a head')
-      .option('--html <file>', 'one page that needs no server and runs nothing of the data; - is stdout'),
+      .option('--csv', 'comma-separated values, with a header line')
+      .option('--html <file>', 'a self-contained page that runs nothing from the data; - for stdout'),
   );
 
 /** Shows how many of the texts are read whose words are compared. */
@@ -33,7 +33,7 @@ export const readingTexts: Rest = (done, total) => {
   return undefined;
 };
 
-/** Reads the facts of a dump; returns the exit status if there are none. `use` may still read records. */
+/** Reads the facts of a dump; returns the exit status of an empty one. `use` may still read records. */
 export async function withFacts(
   paths: readonly string[],
   options: FactsFlags,

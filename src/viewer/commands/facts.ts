@@ -20,12 +20,12 @@ interface FactsFileFlags extends ReadingFlags {
 export const factsCommand = (): Command =>
   withReading(
     new Command('facts')
-      .description('write the table of facts: a row a rollout, a column a fact, for other tools')
+      .description('write the table of facts for other tools: one row per rollout, one column per fact')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--parquet <file>', 'as a Parquet file, which appears whole or not at all')
-      .option('--csv', 'as comma-separated values on stdout, with a head')
+      .option('--parquet <file>', 'write a Parquet file, whole or not at all')
+      .option('--csv', 'write comma-separated values with a header line to stdout')
       .option('--filter <expr>', 'only rollouts that match it')
-      .option('--journal <dir>', 'where the labels are kept that a filter asks for'),
+      .option('--journal <dir>', 'where to find the labels that a filter names'),
   ).action((paths: string[], flags: FactsFileFlags) => run(() => writeFacts(paths, flags)));
 
 async function writeFacts(paths: readonly string[], flags: FactsFileFlags): Promise<number> {

@@ -24,15 +24,15 @@ interface FilesFlags extends ReadingFlags {
 export const filesCommand = (): Command =>
   withReading(
     new Command('files')
-      .description('the files of a rollout at each turn, from its recorded edits, reads and patches; nothing is run')
+      .description('show the files of a rollout at each turn, from its recorded edits, reads and patches; runs nothing')
       .argument('<rollout>', 'FILE:LINE, FILE:LINE#tN for the files as they were after turn N, or a session file')
       .option('--turn <n>', 'the files as they were after this turn', countOf)
-      .option('--diff', 'the difference that each call made')
-      .option('--patch', 'the whole change as one patch; files that are not certain are named on stderr')
-      .option('--blame <path>', 'each known line of this file with the turn that wrote it; PATH:LINE for one line')
-      .option('--workdir <dir>', 'the directory that commands begin in, where the record does not name it')
+      .option('--diff', 'show the changes of each call')
+      .option('--patch', 'print the whole change as one patch, and name uncertain files on stderr')
+      .option('--blame <path>', 'show each known line of this file with the turn that wrote it; PATH:LINE for one line')
+      .option('--workdir <dir>', 'the directory that commands start in, if the record does not name it')
       .addOption(toolUse())
-      .option('--journal <dir>', 'as other commands have it; this one keeps nothing')
+      .option('--journal <dir>', 'accepted for consistency; this command stores nothing')
       .option('--json', 'one JSON object a call and file'),
   ).action((rollout: string, flags: FilesFlags) => run(() => files(rollout, flags)));
 

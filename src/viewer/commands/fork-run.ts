@@ -64,7 +64,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const place = parseLocator(text);
   const turn = flags.eachTurn ? null : (flags.turn ?? place.turn);
   if (turn === null && !flags.eachTurn)
-    throw new UsageError(`${text}: it names no turn to go on from; give --turn N, or ${text}#tN`);
+    throw new UsageError(`${text}: it names no turn to continue from; give --turn N, or ${text}#tN`);
   const urlProblem = modelUrlProblem(flags.modelUrl);
   if (urlProblem !== null) throw new UsageError(urlProblem);
   const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));

@@ -14,48 +14,45 @@ export function forkCommand(): Command {
     addReward(
       withWorld(
         withSandbox(new Command('fork')),
-        'run the calls before the turn in this image, and the tools of the branches in the state after them',
+        'run the calls before the turn in this image, and the tools of the branches in the resulting state',
       ),
     )
-      .description('go on from a turn of a recorded rollout with a live model')
+      .description('continue a recorded rollout from any turn with a live model')
       .argument('<locator>', 'FILE:LINE, or FILE:LINE#tN')
       .option(
         '--turn <n>',
-        'the turn to sample again, counted from 0; the model answers a turn that is not the assistant’s',
+        'the turn to sample again, from 0; if it is not the assistant’s, the model answers it',
         countOf,
       )
       .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
-      .option('--model <name>', 'the model there (needed without --agent)')
+      .option('--model <name>', 'the model to use (required without --agent)')
       .option(
         '--agent <command>',
-        'the agent that made the rollout: it is answered from the record up to the turn, then by the live model',
+        'run the agent that made the rollout: the record answers it up to the turn, then the live model',
       )
-      .option('-n, --n <k>', 'branches', positive, 1)
-      .option(
-        '--edit [file]',
-        'change the turn before it goes on: in $EDITOR, or to the text of this file (`-`: of stdin)',
-      )
+      .option('-n, --n <k>', 'number of branches', positive, 1)
+      .option('--edit [file]', 'edit the turn first, in $EDITOR or with the text of this file (`-` for stdin)')
       .option(
         '--each-turn',
-        'n branches from each turn of the assistant, and the share of them that succeeds: which turn decided',
+        'make n branches from each turn of the assistant, and show how many succeed: which turn decided?',
       )
-      .option('--success <score>', 'a branch succeeds from this score on', Number, SUCCESS)
-      .option('--out <dir>', 'where branches are kept (default: the journal)')
+      .option('--success <score>', 'the lowest score of a branch that succeeds', Number, SUCCESS)
+      .option('--out <dir>', 'where to write branches (default: the journal)')
       .option(
         '--journal <dir>',
-        'where the list of branches is kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+        'where to keep the list of branches (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
       )
-      .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
+      .option('--tool-format <name>', 'how the model writes tool calls in its text')
       .addOption(
         new Option(
           '--api <name>',
-          'how the server is asked: by messages, or by token ids (SGLang, vLLM), then from the recorded tokens',
+          'how to query the server: by messages, or by token ids (SGLang, vLLM), starting from the recorded tokens',
         )
           .choices(['chat', 'generate', 'completions'])
           .default('chat'),
       )
       .option('--tokenizer <path>', 'tokenizer.json or its folder, for an --api that takes token ids')
-      .option('--json', 'one JSON object a branch, and the turns as they come'),
+      .option('--json', 'one JSON object per branch, and the turns as they arrive'),
   );
   addSettings(command, FORK_SETTINGS);
   return command

@@ -36,19 +36,22 @@ interface GrepOptions extends ReadingFlags {
 export const grepCommand = (): Command =>
   withReading(
     new Command('grep')
-      .description('search the turns of rollouts; a hit is named by its locator and turn')
-      .argument('<pattern>', 'RE2; a capital letter in it makes case count; \\V before it takes it word for word')
+      .description('search the turns of rollouts, and print each hit with its locator and turn')
+      .argument(
+        '<pattern>',
+        'an RE2 pattern, case-sensitive only if it has a capital letter; \\V at the start makes it literal',
+      )
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
       .option('--in <field>', 'search a field of the records instead of their turns: gts, status, a key of the extras')
       .option('--filter <expr>', 'only rollouts that match it')
-      .option('--journal <dir>', 'where the labels are kept that a filter asks for')
-      .option('--context <n>', 'characters beside a hit', countOf, 40)
-      .option('--count', 'only how many hits each rollout has')
+      .option('--journal <dir>', 'where to find the labels that a filter names')
+      .option('--context <n>', 'characters around a hit', countOf, 40)
+      .option('--count', 'print only the number of hits in each rollout')
       .option('--limit <n>', 'this many lines at most', countOf)
       .option('--json', 'one JSON object a hit')
-      .option('--csv', 'comma-separated values with a head, a line a turn')
-      .option('--html <file>', 'one page that needs no server and runs nothing of the data; - is stdout')
+      .option('--csv', 'comma-separated values with a header line, one line per turn')
+      .option('--html <file>', 'a self-contained page that runs nothing from the data; - for stdout')
       .addOption(tokenizerOption()),
   ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 

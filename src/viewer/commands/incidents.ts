@@ -10,7 +10,7 @@ export const incidentsCommand = (): Command =>
   withTable(
     new Command('incidents')
       .description(
-        'what happened during the run, a sentence each: tools that fail, new phrases, loops; is the reward hacked?',
+        'list what happened during the run, a sentence each: failing tools, new phrases, loops; is the reward hacked?',
       )
       .argument('<paths...>', 'directories, files or patterns of dumps'),
   ).action((paths: string[], flags: FactsFlags) =>

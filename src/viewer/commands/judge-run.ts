@@ -36,6 +36,8 @@ export interface JudgeFlags extends ReadingFlags {
   concurrency: number;
   maxCharacters: number;
   yes?: boolean;
+  again?: boolean;
+  /** The former name of `again`. */
   anew?: boolean;
   json?: boolean;
   journal?: string;
@@ -69,13 +71,14 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
   try {
     const name = flags.model ?? (await firstModel(flags.modelUrl));
     const rater = judgeName(name);
+    const isAgain = flags.again === true || flags.anew === true;
     const wanted = async function* () {
       let count = 0;
       for await (const { row } of selectRows(args, options, filter, keptIn([journal]))) {
         const record = recordKey(row.raw);
         if (row.rollout === null || (half !== null && halfOf(record) !== half)) continue;
         const known = standingLabels(journal, record).find((one) => one.rater === rater);
-        if (known?.rubric === rubric.hash && flags.anew !== true) continue;
+        if (known?.rubric === rubric.hash && !isAgain) continue;
         if (count++ >= (flags.limit ?? Number.POSITIVE_INFINITY)) return;
         yield row;
       }

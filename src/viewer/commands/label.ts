@@ -21,12 +21,12 @@ interface LabelFlags extends ReadingFlags {
 export const labelCommand = (): Command =>
   withReading(
     new Command('label')
-      .description('say what a rollout is: a label, a note; kept in the journal, per rater, and never in the dump')
-      .argument('<locator>', 'FILE:LINE as `ls` prints it; #tN behind it for the turn that shows it')
-      .argument('[label]', 'a word: good, bad, hack …; the last one of a rater holds')
-      .option('--note <text>', 'a line beside it; an empty one takes the note away')
-      .option('--rater <name>', 'whose label it is (default: the name of this user)')
-      .option('--remove', 'take label and note back; what was said stays in the history')
+      .description('give a rollout a label or a note, kept in the journal for each rater, never in the dump')
+      .argument('<locator>', 'FILE:LINE as `ls` prints it, with #tN for the turn that shows it')
+      .argument('[label]', "a word: good, bad, hack …; a rater's latest label counts")
+      .option('--note <text>', 'a line of text; an empty one removes the note')
+      .option('--rater <name>', 'the rater (default: the name of this user)')
+      .option('--remove', 'remove label and note; the history keeps them')
       .option('--journal <dir>', 'where labels are kept; several people may share it'),
   ).action((locator: string, label: string | undefined, flags: LabelFlags) =>
     run(() => setLabel(locator, label, flags)),

@@ -29,11 +29,11 @@ interface LabelsFlags extends ReadingFlags {
 export const labelsCommand = (): Command =>
   withReading(
     new Command('labels')
-      .description('what raters say of rollouts, and how far they agree')
+      .description('list the labels of all raters, and how far they agree')
       .argument('<path>', 'a directory or a file of a dump')
       .option('--filter <expr>', "only rollouts that match it: 'label == hack && score > 0.5'")
       .option('--journal <dir>', 'where labels are kept; several people may share it')
-      .option('--json', 'one JSON object a rollout, then one of the agreement'),
+      .option('--json', 'one JSON object per rollout, then one with the agreement'),
   ).action((path: string, flags: LabelsFlags) => run(() => labels(path, flags)));
 
 interface Labelled extends LabelledRollout {

@@ -57,23 +57,23 @@ export interface LsOptions extends ReadingFlags {
 export const lsCommand = (): Command =>
   withReading(
     new Command('ls')
-      .description('list rollouts, one a line')
+      .description('list rollouts, one per line')
       .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
       .option('--json', 'one JSON object a line')
-      .option('--under-way', 'instead of rollouts those that are not finished, as their writers tell')
-      .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
-      .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
+      .option('--under-way', 'list unfinished rollouts instead, as reported by their writers')
+      .option('--follow', 'print new rollouts as they arrive; waits for a path that does not exist yet')
+      .option('--events', 'with --follow: mark each row as added, replaced or removed')
       .addOption(pollOption())
       .addOption(notifyOption())
       .option(
         '--filter <expr>',
         "only rollouts that match it: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
       )
-      .option('--journal <dir>', 'where the results and labels are kept that `again` and `label` in a filter ask for')
-      .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
-      .option('--by [key]', 'instead of rollouts a row a step, or a value of another key, as `stats` prints it')
-      .option('--csv', 'comma-separated values, with a head; each fact a column')
-      .option('--limit <n>', 'this many rows at most', countOf)
+      .option('--journal <dir>', 'where to find the results and labels for `again` and `label` in a filter')
+      .option('--sort <key>', 'sort by score, step, turns … or a key of the records; score:desc for the highest first')
+      .option('--by [key]', 'print one row per step, or per value of another key, as `stats` does')
+      .option('--csv', 'comma-separated values with a header line, one column per fact')
+      .option('--limit <n>', 'print at most this many rows', countOf)
       .addOption(tokenizerOption()),
   ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 

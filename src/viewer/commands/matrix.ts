@@ -17,9 +17,9 @@ interface MatrixFlags extends FactsFlags {
 export const matrixCommand = (): Command =>
   withTable(
     new Command('matrix')
-      .description('mean score of each prompt in each step: when it was learned, when forgotten; largest swing first')
+      .description('mean score of each prompt in each step: when it was learned or forgotten; largest swing first')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--pass <score>', 'lowest mean of a prompt that counts as solved', scoreOf, PASS)
+      .option('--pass <score>', 'a prompt with at least this mean counts as solved', scoreOf, PASS)
       .option('--limit <n>', 'at most this many prompts', countOf),
   ).action((paths: string[], flags: MatrixFlags) =>
     run(() =>

@@ -10,9 +10,9 @@ interface McpFlags extends ReadingFlags {
 export const mcpCommand = (): Command =>
   withReading(
     new Command('mcp')
-      .description('serve rollouts to a coding agent: MCP over stdin and stdout, read-only but for labels')
-      .argument('<paths...>', 'directories or files of dumps; agents see nothing else')
-      .option('--allow-exec', 'agents may run recorded tool calls again, in the sandbox'),
+      .description('serve rollouts to a coding agent over MCP on stdin and stdout; only labels can be written')
+      .argument('<paths...>', 'directories or files of dumps; the agent sees nothing else')
+      .option('--allow-exec', 'let the agent run recorded tool calls again, in the sandbox'),
   ).action((paths: string[], flags: McpFlags) =>
     run(async () => {
       // A mistake is reported before anything is served.

@@ -23,7 +23,7 @@ export function serveMetrics({ host, port }: Listening, text: () => string, say:
     response.writeHead(isMetrics ? 200 : 404, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
     response.end(isMetrics ? text() : 'GET /metrics\n');
   });
-  server.on('error', (error) => say(`--metrics ${host}:${port}: ${reasonOf(error)}; there are none`));
+  server.on('error', (error) => say(`--metrics ${host}:${port}: ${reasonOf(error)}; metrics are off`));
   server.listen(port, host, () => {
     const address = server.address();
     if (port === 0 && address !== null && typeof address === 'object') say(`metrics at ${host}:${address.port}`);

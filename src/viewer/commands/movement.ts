@@ -9,7 +9,7 @@ import { printReport } from './print-report.ts';
 export const movementCommand = (): Command =>
   withTable(
     new Command('movement')
-      .description('numbers and phrases that changed: correlation with the score within groups and across steps, jumps')
+      .description('list the numbers and phrases that changed, with their jumps and their correlation with the score')
       .argument('<paths...>', 'directories, files or patterns of dumps'),
   ).action((paths: string[], flags: FactsFlags) =>
     run(() =>

@@ -8,9 +8,9 @@ export interface OwnFlags {
 
 export const addOwn = (command: Command): Command =>
   command
-    .option('--python <command>', 'the interpreter for Python of your own (tool classes, reward files)', 'python3')
+    .option('--python <command>', 'the interpreter for your own Python (tool classes, reward files)', 'python3')
     .option(
       '--python-path <folder>',
-      'where its imports are looked for first, beside the folder of the file that names it; repeatable',
+      'a folder that its imports search first, besides that of the file that names them; repeatable',
       (text: string, before: string[] = []) => [...before, text],
     );

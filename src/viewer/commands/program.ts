@@ -40,7 +40,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     .description(manifest.description)
     .version(manifest.version)
     .enablePositionalOptions()
-    .showHelpAfterError('(rollout-viewer --help says what there is)');
+    .showHelpAfterError('(see rollout-viewer --help)');
   for (const load of commandsFor(args, asked)) program.addCommand(await load());
   for (const command of [program, ...program.commands]) {
     command.exitOverride();

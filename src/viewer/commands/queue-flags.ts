@@ -13,8 +13,8 @@ export const QUEUE_PLACES =
 
 export const withQueue = (command: Command): Command =>
   command
-    .option('--queue <where>', `have workers do it: ${QUEUE_PLACES}`)
-    .option('--share <dir>', 'with --queue: a folder that workers see too, for texts that are too large for Redis');
+    .option('--queue <where>', `let workers do the work: ${QUEUE_PLACES}`)
+    .option('--share <dir>', 'with --queue: a folder shared with the workers, for texts too large for Redis');
 
 /** The place that the flags name; null if absent. BullMQ is loaded only for it. @throws UsageError */
 export async function openQueue(

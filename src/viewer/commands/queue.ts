@@ -10,7 +10,7 @@ import { placeAt, QUEUE_PLACES } from './queue-flags.ts';
 
 export function queueCommand(): Command {
   return new Command('queue')
-    .description('show what the workers of a queue are doing, and what waits for them')
+    .description('show the work of a queue: what its workers are doing, and what is waiting')
     .argument('<where>', QUEUE_PLACES)
     .option('--json', 'one JSON object')
     .action((url: string, flags: { json?: boolean }) => run(() => queue(url, flags.json === true)));

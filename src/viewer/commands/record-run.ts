@@ -17,7 +17,7 @@ export interface RecordFlags {
   tokens?: boolean;
 }
 
-/** @returns the exit status of the command, or 0 if there is none. @throws UsageError */
+/** @returns the exit status of the command; 0 without one. @throws UsageError */
 export async function record(command: readonly string[], flags: RecordFlags): Promise<number> {
   const problem = modelUrlProblem(flags.modelUrl);
   if (problem !== null) throw new UsageError(problem);

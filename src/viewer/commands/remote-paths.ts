@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9,
 export const cacheSizeOption = (): Option =>
   new Option(
     '--cache-size <size>',
-    'of other machines keep at most so much here, such as 500M or 20G (default: 10G); the oldest goes first',
+    'cache at most this much of other machines here, such as 500M or 20G (default: 10G); the oldest goes first',
   ).argParser((text: string) => {
     const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i.exec(text.trim()) ?? [];
     if (number === undefined) throw new InvalidArgumentError(`"${text}" is not a size; write 500M or 20G.`);

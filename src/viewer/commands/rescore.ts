@@ -10,22 +10,22 @@ import { withWorld } from './world-flags.ts';
 export const rescoreCommand = (): Command =>
   withReading(
     addReward(withWorld(withSandbox(withQueue(new Command('rescore')))))
-      .description('score recorded rollouts again, and list those whose score differs')
+      .description('score recorded rollouts again, and list those whose score changes')
       .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
-      .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
-      .option('--against <name|file.py>', 'a second reward function: lists the rollouts on which the two differ')
+      .option('--timeout <seconds>', 'time limit of a Python file for one rollout', positive, 60)
+      .option('--against <name|file.py>', 'a second reward function; lists the rollouts on which the two differ')
       .option(
         '--repeat <k>',
-        'judge each so often, for a function that asks a judge: mean, spread, and whose score wavers',
+        'score each this many times, for a function that asks a judge: mean, spread, and unstable scores',
         positive,
         1,
       )
       .option(
         '--overlong-buffer <json>',
-        `verl's overlong penalty, taken off every score: {"len": 4096, "penalty_factor": 1}; with --max-response-length`,
+        `subtract verl's overlong penalty from every score: {"len": 4096, "penalty_factor": 1}; with --max-response-length`,
       )
-      .option('--max-response-length <tokens>', 'tokens that a response might have', positive)
-      .option('--concurrency <n>', 'rollouts at the same time', positive)
+      .option('--max-response-length <tokens>', 'the token limit of a response', positive)
+      .option('--concurrency <n>', 'rollouts to score at the same time', positive)
       .option(
         '--journal <dir>',
         'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
@@ -35,7 +35,7 @@ export const rescoreCommand = (): Command =>
         'with --image: run this in the state after the last call; task: tests/test.sh of the task folder',
       )
       .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
-      .option('--filter <expr>', 'of those, only the rollouts that match it, as in `ls --filter`')
+      .option('--filter <expr>', 'only rollouts that match it, as in `ls --filter`')
       .option('--json', 'one JSON object a rollout'),
   ).action((args: string[], flags: RescoreFlags) =>
     run(async () => {

@@ -12,7 +12,7 @@ export const addReward = (command: Command): Command =>
   command
     .option(
       '--reward <name|file.py>',
-      "a built-in function, `http`, or a file of your own with verl's compute_score (default: by data_source)",
+      "a built-in function, `http`, or your own file with verl's compute_score (default: by data_source)",
     )
     .option('--reward-url <url>', 'the reward service, for --reward http')
     .option('--function <name>', 'the function in that file', 'compute_score');

@@ -41,18 +41,14 @@ export function addRunAgain(program: Command): Command {
   program
     .optionsGroup('Running calls again:')
     .option('--sandbox <where>', 'auto, bubblewrap, pyodide, unconfined, or the URL of a SandboxFusion server', 'auto')
-    .option('--yes-weak', '--sandbox pyodide is meant even where no wall can be put around it')
+    .option('--yes-weak', 'allow --sandbox pyodide even without a wall around it')
     .option('--tools <yaml>', "verl's tool file, for running calls again")
     .addOption(toolOption())
-    .option('--session', 'the calls of a tool share one notebook, those before a call run first')
-    .option('--repeat <k>', 'run each call this many times: shows which calls are flaky', positive, 1)
-    .option(
-      '--timeout <seconds>',
-      'for the code of a call (default: what the call or its tool says, else 30)',
-      secondsOf,
-    )
-    .option('--exact <rules>', `compare these exactly: all, or some of ${RULE_NAMES.join(',')}`, compareRules)
-    .option('--no-exec', 'run nothing again, whatever key is pressed')
+    .option('--session', 'run the calls of a tool in one notebook, earlier calls first')
+    .option('--repeat <k>', 'run each call this many times, to find flaky calls', positive, 1)
+    .option('--timeout <seconds>', 'time limit of a call (default: that of the call or its tool, else 30)', secondsOf)
+    .option('--exact <rules>', `compare without these rules: all, or some of ${RULE_NAMES.join(',')}`, compareRules)
+    .option('--no-exec', 'never run anything again')
     .option(
       '--journal <dir>',
       'where results and branches are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
@@ -60,8 +56,8 @@ export function addRunAgain(program: Command): Command {
     .optionsGroup('Scoring again:');
   addReward(addOwn(program))
     .optionsGroup('Going on with a live model:')
-    .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
-    .option('--model <name>', 'the model there');
+    .option('--model-url <url>', 'an OpenAI-compatible server to fork with, including /v1')
+    .option('--model <name>', 'the model to use');
   addSettings(program, BRANCH_SETTINGS);
   return program;
 }

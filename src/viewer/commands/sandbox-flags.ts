@@ -18,8 +18,8 @@ export const withSandbox = (command: Command): Command =>
     .option('--sandbox <where>', 'auto, bubblewrap, pyodide, unconfined, or the URL of a SandboxFusion server', 'auto')
     .option('--tools <yaml>', "verl's tool file")
     .addOption(toolOption())
-    .option('--yes-weak', '--sandbox pyodide is meant even where no wall can be put around it')
-    .option('--yes', 'allow what needs consent: running on a server, unconfined, or a class of your own');
+    .option('--yes-weak', 'allow --sandbox pyodide even without a wall around it')
+    .option('--yes', 'consent to run on a server, unconfined, or with your own classes');
 
 const PLACES = ['auto', 'bubblewrap', 'pyodide', 'unconfined'];
 
@@ -32,7 +32,7 @@ export function checkSandbox(where: string): void {
 export const toolOption = (): Option =>
   new Option(
     '--tool <name=language>',
-    'the code of this tool runs as this language; with --image shell, shell:stateless or edit; repeatable',
+    'run the code of this tool as this language; with --image: shell, shell:stateless or edit; repeatable',
   )
     .argParser(mapping)
     .default({}, 'none');

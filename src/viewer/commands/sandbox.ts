@@ -50,23 +50,23 @@ const collectOption = (option: string, before: string[]): string[] => [...before
 
 export const sandboxCommand = (): Command =>
   new Command('sandbox')
-    .description("serve SandboxFusion's API: run programs in a sandbox of this machine")
-    .option('--host <host>', 'where to listen; beyond loopback clients need a token', '127.0.0.1')
-    .option('--port <port>', '0 takes a free one', wholeNumber(0, 65_535), 8080)
+    .description("serve SandboxFusion's API: run programs in a sandbox on this machine")
+    .option('--host <host>', 'the address to listen on; beyond loopback, clients need a token', '127.0.0.1')
+    .option('--port <port>', 'the port to listen on; 0 for a free one', wholeNumber(0, 65_535), 8080)
     .option(
       '--backend <where>',
       `what executes code: ${BACKEND_CHOICES.join(', ')}, or the URL of a SandboxFusion server to forward to (default: "auto")`,
       backendOf,
     )
-    .option('--config <file>', "SandboxFusion's own YAML: concurrency, data sets, toolchains; flags come before it")
+    .option('--config <file>', "SandboxFusion's YAML file: concurrency, data sets, toolchains; flags override it")
     .option(
       '--max-concurrency <n>',
-      'programs at the same time, asleep or not (default: what the processors and the memory bear)',
+      'programs at the same time, asleep or not (default: by processors and memory)',
       wholeNumber(1, 10_000),
     )
     .option(
       '--token <token>',
-      `what clients must bring: Authorization: Bearer TOKEN, or http://:TOKEN@host as the URL; ${TOKEN_VARIABLE} gives it out of sight of ps`,
+      `the token that clients must send: Authorization: Bearer TOKEN, or http://:TOKEN@host as the URL; ${TOKEN_VARIABLE} hides it from ps`,
     )
     .option(
       '--dataset <name=file>',
@@ -76,38 +76,28 @@ export const sandboxCommand = (): Command =>
     )
     .option(
       '--toolchain <dir>',
-      'a folder of rustup, pyenv, go, a virtual environment, node_modules …, for programs to use; repeatable',
+      'a folder for programs to use: rustup, pyenv, go, a virtual environment, node_modules …; repeatable',
       collectOption,
       [],
     )
-    .option(
-      '--allow-host <name>',
-      'a name that a request may call this server by, beside loopback; repeatable',
-      collectOption,
-      [],
-    )
-    .option('--yes-unconfined', 'the backend unconfined is meant')
-    .option('--yes-weak', 'the backend pyodide is meant even where no wall can be put around it')
-    .option('--no-cgroup', 'make no control groups, even where they can be had')
+    .option('--allow-host <name>', 'a host name to accept in requests, besides loopback; repeatable', collectOption, [])
+    .option('--yes-unconfined', 'confirm running without isolation (--backend unconfined)')
+    .option('--yes-weak', 'allow --backend pyodide even without a wall around it')
+    .option('--no-cgroup', 'use no control groups')
     .option(
       '--cgroup-v1',
-      'as root, where version 2 cannot be had, give forked Python control groups of version 1, too: exact, but slower',
+      'as root without version 2, use control groups of version 1 for forked Python too: exact, but slower',
     )
-    .option(
-      '--max-run-timeout <seconds>',
-      'the longest time limit that a request may ask for',
-      wholeNumber(1, 86_400),
-      600,
-    )
+    .option('--max-run-timeout <seconds>', 'the longest time limit that a request may set', wholeNumber(1, 86_400), 600)
     .option(
       '--memory-budget <mb>',
-      'for all programs together (default: 3/4 of what is free)',
+      'memory for all programs together (default: 3/4 of the free memory)',
       wholeNumber(64, 2 ** 30),
     )
-    .option('--memory <mb>', "of a run that asks for no limit (default: the backend's)", wholeNumber(16, 2 ** 30))
-    .option('--processes <n>', 'of a run', wholeNumber(1, 100_000), 256)
-    .option('--disk <mb>', 'that a run may write', wholeNumber(1, 1_000_000), 512)
-    .option('--output <mb>', 'kept of each of its streams', wholeNumber(1, 64), 4)
+    .option('--memory <mb>', "memory limit of a run that sets none (default: the backend's)", wholeNumber(16, 2 ** 30))
+    .option('--processes <n>', 'process limit of a run', wholeNumber(1, 100_000), 256)
+    .option('--disk <mb>', 'disk space that a run may write', wholeNumber(1, 1_000_000), 512)
+    .option('--output <mb>', 'output kept of each of its streams', wholeNumber(1, 64), 4)
     .action(serve);
 
 async function serve(options: Options): Promise<void> {

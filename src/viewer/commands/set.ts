@@ -7,17 +7,17 @@ import type { SetFlags } from './set-run.ts';
 export const setCommand = (): Command =>
   withReading(
     new Command('set')
-      .description('keep rollouts under a name, to read them again or to export them')
-      .argument('[name]', 'the set; without one, all sets are listed')
+      .description('collect rollouts under a name, to read again or to export')
+      .argument('[name]', 'the set (default: list all sets)')
       .argument('[action]', 'add, drop, edit, show or diff', 'show')
-      .argument('[rollouts...]', 'of add, drop and edit: locators, files, directories; of diff: another set')
-      .option('--filter <expr>', 'of add and drop: only the rollouts that match it')
-      .option('--reason <text>', 'why they are chosen')
-      .option('--turn <n>', 'of edit: the turn that is rewritten, counted from 0', countOf)
-      .option('--text <file>', 'of edit: its new text, `-` for stdin (default: $EDITOR opens it)')
-      .option('--rater <name>', 'who chooses them (default: the name of this user)')
+      .argument('[rollouts...]', 'add, drop, edit: locators, files, directories; diff: another set')
+      .option('--filter <expr>', 'add, drop: only rollouts that match it')
+      .option('--reason <text>', 'the reason for the choice')
+      .option('--turn <n>', 'edit: the turn to rewrite, from 0', countOf)
+      .option('--text <file>', 'edit: a file with its new text, `-` for stdin (default: open $EDITOR)')
+      .option('--rater <name>', 'the rater (default: the name of this user)')
       .option('--journal <dir>', 'where sets are kept; several people may share it')
-      .option('--json', 'a JSON object a rollout'),
+      .option('--json', 'one JSON object per rollout'),
   ).action((name: string | undefined, action: string, args: string[], flags: SetFlags) =>
     run(async () => (await import('./set-run.ts')).runSet(name, action, args, flags)),
   );

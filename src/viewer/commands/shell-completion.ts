@@ -75,7 +75,7 @@ function bashValues(commands: readonly CommandEntry[]): string[] {
     new Set(cases.filter((one) => one.flag === flag).map(({ answer }) => answer)).size === 1;
   const shared = new Map([...new Set(cases.map(({ flag }) => flag))].map((flag) => [flag, isShared(flag)]));
   const isGeneral = ({ name, flag }: BashCase) => name === '' || shared.get(flag) === true;
-  // What a command means by a flag precedes what the program means by it.
+  // The meaning of a flag for a command precedes its meaning for the program.
   const [own, general] = [cases.filter((one) => !isGeneral(one)), cases.filter(isGeneral)];
   return [...byAnswer(own, ({ name, flag }) => `'${name} ${flag}'`), ...byAnswer(general, ({ flag }) => `*' ${flag}'`)];
 }

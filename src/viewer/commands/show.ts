@@ -43,29 +43,26 @@ interface ShowFlags extends ReadingFlags {
 export const showCommand = (): Command =>
   withReading(
     new Command('show')
-      .description('print rollouts whole, or take them away as Markdown, CSV, JSON lines or a page of HTML')
+      .description('print whole rollouts as text, Markdown, CSV, JSON lines or an HTML page')
       .argument(
         '<rollouts...>',
-        'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER as `ls` prints them, #tN behind it for one turn; files and directories for all of theirs',
+        'FILE:LINE, FILE:LINE.PART or ARCHIVE/MEMBER as `ls` prints them, with #tN for one turn; or files and directories',
       )
-      .option('--filter <expr>', 'of those, only the rollouts that match it')
-      .option('--limit <n>', 'this many at most', countOf)
+      .option('--filter <expr>', 'only rollouts that match it')
+      .option('--limit <n>', 'print at most this many', countOf)
       .option('--plain', 'the readable version (default)')
-      .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
-      .option('--jsonl', 'the records themselves, a line each: a dump again')
-      .option('--csv', 'a line a rollout; text that a spreadsheet would take for a formula has an apostrophe before it')
-      .option('--columns <names>', 'of --csv: score,turns,acc,findings,label … as filters name them')
+      .option('--json', 'one JSON object per rollout, with turns, spans, loss mask and rewards')
+      .option('--jsonl', 'the records themselves, one per line: a dump again')
+      .option('--csv', 'one line per rollout; text that a spreadsheet would read as a formula gets an apostrophe')
+      .option('--columns <names>', 'the columns of --csv, as filters name them: score,turns,acc,findings,label …')
       .option('--markdown', 'a transcript to paste into an issue')
-      .option('--html <file>', 'a self-contained page: it needs no server and runs nothing of the data; - for stdout')
-      .option('--compare', 'with --html: two rollouts side by side, what differs marked by line and by word')
-      .option(
-        '--redact',
-        'mask secrets: keys that are known by their looks, bearer tokens, values of KEY, TOKEN, SECRET',
-      )
-      .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
+      .option('--html <file>', 'a self-contained page that runs nothing from the data; - for stdout')
+      .option('--compare', 'with --html: two rollouts side by side, with differences marked by line and word')
+      .option('--redact', 'mask secrets: keys of known forms, bearer tokens, values of KEY, TOKEN, SECRET')
+      .option('--tokens', 'one line per token, turn borders first; with --json one object per token')
       .addOption(tokenizerOption())
-      .option('--mapping', 'field mapping: which key became which field, and what its format was read from')
-      .option('--journal <dir>', 'where the labels are kept'),
+      .option('--mapping', 'show which key became which field, and how the format was detected')
+      .option('--journal <dir>', 'where to find labels'),
   ).action((args: string[], flags: ShowFlags) => run(() => show(args, flags)));
 
 async function show(args: readonly string[], flags: ShowFlags): Promise<number> {

@@ -28,10 +28,10 @@ interface SqlFlags extends ReadingFlags {
 export const sqlCommand = (): Command =>
   withReading(
     new Command('sql')
-      .description('answer a query in SQL about the table of facts, which is called rollouts; needs DuckDB for Python')
-      .argument('<paths...>', 'directories, files or patterns of dumps, and the query at the end')
+      .description('run an SQL query on the table of facts, named rollouts; needs DuckDB for Python')
+      .argument('<paths...>', 'directories, files or patterns of dumps, then the query')
       .option('--json', 'one JSON object a line')
-      .option('--csv', 'comma-separated values, with a head')
+      .option('--csv', 'comma-separated values, with a header line')
       .option('--python <command>', 'the interpreter that has DuckDB (pip install duckdb)', 'python3'),
   ).action((args: string[], flags: SqlFlags) => run(() => sql(args.slice(0, -1), args.at(-1) ?? '', flags)));
 

@@ -14,14 +14,14 @@ interface StateFlags extends ReadingFlags, WorldFlags {
 export const stateCommand = (): Command =>
   withReading(
     withWorld(new Command('state'))
-      .description('the paths that differ from the image after a call; calls that were not run yet are run')
+      .description('list the paths that differ from the image after a call; runs calls that did not run yet')
       .argument('<rollout>', 'FILE:LINE, or a session file')
       .option('--call <n>', 'after this call, counted from 0', countOf)
-      .option('-i, --prompt', 'a shell in a copy of that state; nothing of it stays')
+      .option('-i, --prompt', 'open a shell in a copy of that state; nothing is kept')
       .addOption(toolUse())
       .option('--journal <dir>', 'where layers are kept (default: the state directory of this user)')
-      .option('--yes', 'answers the question before recorded commands run')
-      .option('--json', 'one JSON object a path: path, type, mode, size, sha256, change'),
+      .option('--yes', 'do not ask before recorded commands run')
+      .option('--json', 'one JSON object per path: path, type, mode, size, sha256, change'),
   ).action((rollout: string, flags: StateFlags) =>
     run(async () => {
       if (flags.image === undefined)

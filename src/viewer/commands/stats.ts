@@ -31,11 +31,11 @@ export const statsCommand = (): Command =>
     new Command('stats')
       .description('summarise rollouts by step, or by another key: scores, lengths, calls, findings')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--by <key>', 'one row for each value of it: step, stream, ended, tool, or a key of the records', 'step')
+      .option('--by <key>', 'one row per value of this key: step, stream, ended, tool, or a key of the records', 'step')
       .option('--of <names>', 'only these numbers, with their distribution: score,turns,reward.extra …')
-      .option('--histogram', 'with --of: how many rollouts have which value, each bar with its filter')
-      .option('--curves', 'every number that varies, with its means by step')
-      .option('--best', "mean@N, best@N, worst@N and maj@N (by pred) over prompts, bootstrapped as verl's are"),
+      .option('--histogram', 'with --of: print a histogram, each bar with its filter')
+      .option('--curves', 'print every number that varies, with its means by step')
+      .option('--best', 'print mean@N, best@N, worst@N and maj@N (by pred) over prompts, bootstrapped as in verl'),
   ).action((paths: string[], options: StatsOptions) => run(() => stats(paths, options)));
 
 /** A row for each stream and value. */

@@ -17,7 +17,7 @@ export const triageCommand = (): Command =>
     new Command('triage')
       .description('choose rollouts to read, each with a reason: changes, gaps, findings, extremes, and a random fifth')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--n <n>', 'how many', countOf, 50)
+      .option('--n <n>', 'number of rollouts', countOf, 50)
       .option('--seed <n>', 'seed of the random choice', countOf, 1),
   ).action((paths: string[], flags: TriageFlags) =>
     run(() =>

@@ -15,11 +15,12 @@ export const viewOptions = (program: Command): Command =>
       program
         .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
         .addOption(
-          new Option('--keys <preset>', `the keys of another program; your own are in ${configFiles()[0]}`).choices(
-            PRESET_NAMES,
-          ),
+          new Option(
+            '--keys <preset>',
+            `use the keys of another program; define your own in ${configFiles()[0]}`,
+          ).choices(PRESET_NAMES),
         )
-        .option('--filter <expr>', 'list only rollouts such as score<0.5 && output~/sorry/')
+        .option('--filter <expr>', 'list only rollouts that match it, as in score<0.5 && output~/sorry/')
         .option(
           '--sort <key>',
           'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
@@ -27,16 +28,19 @@ export const viewOptions = (program: Command): Command =>
     )
       .addOption(tokenizerOption())
       .option('--fresh', 'ignore the filter, order, columns, marks and place of the last session')
-      .option('--rater <name>', 'whose labels yours are (default: the name of this user)')
+      .option('--rater <name>', 'the rater of your labels (default: the name of this user)')
       .option(
         '--follow',
-        'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',
+        'go to each new step once it is complete, as F does; waits for a path that does not exist yet',
       )
       .option(
         '--bring-all',
-        'of an object store (s3://, gs://, hf://) copy every file, not only the newest step and what is looked at',
+        'copy every file of an object store (s3://, gs://, hf://), not only the newest step and what you open',
       )
-      .option('--listen', 'agents of yours may bring rollouts to this screen (`mcp`, a socket of this user alone)')
+      .option(
+        '--listen',
+        'let your agents bring rollouts to this screen (`mcp`, over a socket that only this user can open)',
+      )
       .addOption(notifyOption())
       .addOption(pollOption()),
   ).action((paths: string[], options: ViewFlags) => {

@@ -29,32 +29,28 @@ const ENVIRONMENT =
 
 export function workerCommand(): Command {
   const command = new Command('worker')
-    .description('do the work of runs that were started with --queue, on any number of machines')
+    .description('do the work of runs started with --queue, on any number of machines')
     .requiredOption('--queue <where>', QUEUE_PLACES)
-    .option('--concurrency <n>', 'rollouts in flight, or scores', positive, 32)
-    .option('--model-url <url>', "this machine's model server; without it the run's")
+    .option('--concurrency <n>', 'rollouts or scores in flight', positive, 32)
+    .option('--model-url <url>', "the model server for this machine (default: the run's)")
     .option(
       '--sandbox <where>',
-      "where code runs on this machine: auto, bubblewrap, pyodide, an address; without it as the run's tool file says",
+      "where code runs on this machine: auto, bubblewrap, pyodide, or an address (default: by the run's tool file)",
     )
-    .option('--sandbox-python <path>', 'the interpreter of Python programs of recorded calls, in bubblewrap')
+    .option('--sandbox-python <path>', 'the Python interpreter for recorded calls in bubblewrap')
     .option(
       '--allow-tools <dir>',
-      "a folder of tools, environments and reward files that runs may use here, with your rights; only what is the run's own to the byte is run",
+      'let runs use the tools, environments and reward files in this folder, with your rights, if they equal theirs byte for byte',
     )
-    .option('--python <command>', 'the interpreter for these (python3)')
-    .option('--share <dir>', 'a folder that producers see too, for texts that are too large for Redis')
-    .option('--idle-exit <seconds>', 'end after so long without work, with status 0', positive)
+    .option('--python <command>', 'the interpreter for them (python3)')
+    .option('--share <dir>', 'a folder shared with the producers, for texts too large for Redis')
+    .option('--idle-exit <seconds>', 'exit with status 0 after this long without work', positive)
     .option(
       '--max-time <seconds>',
-      'take no more work after so long, finish what was begun, and end with status 4',
+      'take no more work after this long, finish the current work, and exit with status 4',
       positive,
     )
-    .option(
-      '--metrics <[host:]port>',
-      "the worker's state for Prometheus, on 127.0.0.1 unless a host is named",
-      listening,
-    )
+    .option('--metrics <[host:]port>', "serve the worker's state for Prometheus (default host: 127.0.0.1)", listening)
     .action((flags: WorkerFlags) => run(() => work(flags)));
   return command.addHelpText('after', () => {
     const { columns = 80 } = process.stdout;

@@ -39,26 +39,26 @@ export interface WorldFlags {
 
 /** The flags that choose the world in which recorded calls run. */
 export const withWorld = (command: Command, does = 'run the whole rollout in this image'): Command =>
-  withImage(command, does).option('--env <name=value>', 'a variable of its environment; repeatable', variable);
+  withImage(command, does).option('--env <name=value>', 'set a variable of its environment; repeatable', variable);
 
 /** The same, but the variables: a new rollout names its environment by --env. @param does what the image is for */
 export const withImage = (command: Command, does: string): Command =>
   command
     .option(
       '--image <image>',
-      `${does}: the name of one that podman, docker or apptainer holds, a task folder with a Dockerfile, oci:ARCHIVE, rootfs:DIR (an unpacked root file system), recorded (the one that the record names), or host (this machine's own files under an overlay)`,
+      `${does}: a name known to podman, docker or apptainer, a task folder with a Dockerfile, oci:ARCHIVE, rootfs:DIR (an unpacked root file system), recorded (the image that the record names), or host (this machine's files under an overlay)`,
     )
     .addOption(new Option('--engine <name>', 'the program that holds or builds the image').choices(ENGINES))
-    .option('--workdir <dir>', 'the directory that commands begin in, where the record does not name it')
+    .option('--workdir <dir>', 'the directory that commands start in, if the record does not name it')
     .addOption(
-      new Option('--shell <kind>', 'how the shell goes on from call to call, where the record does not tell').choices([
+      new Option('--shell <kind>', 'what the shell keeps from call to call, if the record does not say').choices([
         'persistent',
         'cwd',
         'stateless',
       ]),
     )
-    .option('--time-limit <seconds>', 'for a call in a world (default: what the record says, else 120)', secondsOf)
-    .option('--network', 'a world may use the network, and so may a build');
+    .option('--time-limit <seconds>', 'time limit of a call in a world (default: as recorded, else 120)', secondsOf)
+    .option('--network', 'let the world, and a build, use the network');
 
 function variable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];

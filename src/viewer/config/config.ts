@@ -15,7 +15,7 @@ export interface Config {
   journal: string | null;
   /** Its mistakes: file, line, what to do. Everything else still applies. */
   problems: readonly string[];
-  /** The user's own formats; absent if there are none. */
+  /** The user's own formats, if any. */
   formats?: readonly OwnFormat[];
   /** The user's own chat templates and error patterns, checked by the code that uses them. */
   chatTemplates?: readonly Described[];

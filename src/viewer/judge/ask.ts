@@ -22,7 +22,7 @@ export function questionOf(rollout: Rollout, rubric: Rubric, most: number): Mess
 
 Answer with one JSON object and nothing else:
 {"label": one of ${JSON.stringify(rubric.labels)}, "turn": the number N of the turn that shows it, "quote": words of that turn that show it, copied character for character, "reason": one sentence}
-An answer whose quote does not stand in its turn counts for nothing.
+An answer whose quote is not in its turn is discarded.
 
 The rubric:
 ${rubric.text.trim()}`,

@@ -7,7 +7,7 @@ const SHOWN = 6;
 const MOST_VALUES = 50;
 const MOST_KEYS = 400;
 const LONGEST = 60;
-/** Not names of a filter, or lists of their own. */
+/** Not names of a filter, or listed elsewhere. */
 const LEFT_OUT = new Set(['locator', 'findings', 'unobserved', 'labels', 'extras', 'bytes']);
 
 interface KnownKey {

@@ -60,7 +60,7 @@ export function mcpTools(served: Served): AgentTool[] {
   const tools: AgentTool[] = [
     tool(
       'list',
-      'List rollouts, one a row: locator, step, score, turns, tool calls, how it ended, and findings (what an automatic check noticed, with its turn). Start here: a filter on step and score tells which failed. A score that is missing or NaN fails every comparison, so !(score >= 1) has those too. Sort by score, or score:desc.',
+      'List rollouts, one per row: locator, step, score, turns, tool calls, how it ended, and findings (of automatic checks, with their turns). Start here: a filter on step and score finds the failed ones. A missing or NaN score fails every comparison, so !(score >= 1) includes those too. Sort by score, or score:desc.',
       { filter, sort: z.string().max(200).optional().describe('score, step, turns, tool_errors … ; KEY:desc'), cursor },
       ({ filter: expression, sort, cursor: from }, signal) =>
         rows('ls', { filter: expression, sort }, from, listedAnswer, signal),
@@ -135,7 +135,7 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'findings',
-      'Why rollouts failed, as far as automatic checks tell: each finding with how many rollouts have it, and locators of examples with their message. One call for "what is wrong in step 3": filter step == 3 && score < 1.',
+      'Why rollouts failed, according to automatic checks: each finding with how many rollouts have it, and locators of examples with their message. One call for "what is wrong in step 3": filter step == 3 && score < 1.',
       { filter },
       async ({ filter: expression }, signal) => {
         const found = new Map<string, { rollouts: number; examples: Printable[] }>();
@@ -225,7 +225,7 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'open',
-      'Bring a rollout to the screen of the person who runs rollout-viewer --listen on this machine: point them at what you found. Quotes are highlighted; each must be in the text exactly once, else it is told as broken.',
+      'Bring a rollout to the screen of the person who runs rollout-viewer --listen on this machine: point them at what you found. Quotes are highlighted; each must be in the text exactly once, else it is reported as broken.',
       {
         locator: locator.describe(LOCATOR),
         turn: z.number().int().min(0).optional(),
@@ -241,7 +241,7 @@ export function mcpTools(served: Served): AgentTool[] {
     tools.push(
       tool(
         'replay',
-        'Run the recorded tool calls of a rollout again in a sandbox, and tell for each whether its result is the same: same, different, now_fails, now_succeeds, flaky.',
+        'Run the recorded tool calls of a rollout again in a sandbox, and say for each whether its result is the same: same, different, now_fails, now_succeeds, flaky.',
         {
           locator: locator.describe(LOCATOR),
           call: z.number().int().min(0).optional().describe('only this call, from 0'),

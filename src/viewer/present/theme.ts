@@ -1,4 +1,4 @@
-/** From the lowest value of a run to its highest: orange to blue, which eyes that confuse red and green tell apart. */
+/** From the lowest value of a run to its highest: orange to blue, distinguishable for eyes that confuse red and green. */
 const SCALE = ['lowest', 'low', 'middle', 'high', 'highest'] as const;
 /** The same as cells of a heat map. */
 const HEAT = ['heat lowest', 'heat low', 'heat middle', 'heat high', 'heat highest'] as const;
@@ -190,7 +190,7 @@ const wantedTheme = (env: Record<string, string | undefined>): (typeof THEMES)[n
 
 /**
  * NO_COLOR (set and not empty) overrides everything else in the environment; TERM=dumb has no colours. ROLLOUT_VIEWER_THEME
- * names a theme; COLORFGBG tells a light background from a dark one.
+ * names a theme; COLORFGBG distinguishes a light background from a dark one.
  * @param isLightHere what the terminal itself said of its background
  */
 export function themeFor(env: Record<string, string | undefined>, isLightHere = isLight(env)): Theme {

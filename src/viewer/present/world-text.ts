@@ -49,7 +49,7 @@ export function branchChanges({ changed, lost }: Pick<WorldEnd, 'changed' | 'los
   return [what, ...listed, ...lost.map((one) => `not kept: ${sanitiseLine(one)}`)];
 }
 
-/** What a call changed, and what it left running. */
+/** The changes of a call, and the processes that it left running. */
 export function footLines({ changed, processes }: Pick<WorldOutcome, 'changed' | 'processes'>): string[] {
   const files = worldChanges(changed).filter(({ type }) => type !== 'dir');
   const shown = files

@@ -39,7 +39,7 @@ export async function* outputOf(
     const [status, killed] = ended;
     if (signal.aborted) throw new SourceError('ended', true);
     if (status === 0) return;
-    // What was wrong comes before what caused it.
+    // The error comes before its cause.
     const last =
       said
         .trim()

@@ -563,7 +563,7 @@ export class Mirror {
   }
 }
 
-/** The first bytes of an object that are here; null if there are none. */
+/** The first bytes of an object that are here, or null. */
 function partAt(path: string, size: number): CachedFile | null {
   const part = copyAt(path);
   return part !== null && part.size > 0 && part.size <= size ? part : null;

@@ -6,7 +6,7 @@ import { RcloneSource } from './rclone.ts';
 import { SshSource } from './ssh.ts';
 import { WebSource } from './web.ts';
 
-/** A machine that was never reached, and of which nothing is cached, is given up after some seconds. */
+/** A machine that was never reached, with nothing cached, is given up after some seconds. */
 const FIRST_ATTEMPTS = 5;
 
 /** A password is never requested, except on the terminal before a screen is drawn. */

@@ -11,10 +11,10 @@ const RULES = {
     /AccessDenied|Forbidden|NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch|didn't find section|directory not found|status code: 40[0-4]/,
 };
 
-/** The list of a bucket comes by the thousand, and its own times with it: a time of each object would be a request of its own. */
+/** The list of a bucket comes by the thousand, and its own times with it: the time of each object would cost another request. */
 const LISTING = ['lsjson', '--recursive', '--files-only', '--no-mimetype', '--fast-list', '--use-server-modtime'];
 
-/** A lost connection is the mirror's to wait for, and to tell. */
+/** The mirror waits for a lost connection, and reports it. */
 const PATIENCE = ['--contimeout', '10s', '--timeout', '30s', '--retries', '1', '--low-level-retries', '3'];
 
 const Listed = z.array(z.object({ Path: z.string(), Size: z.number(), ModTime: z.string() }));

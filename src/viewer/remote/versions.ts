@@ -32,7 +32,7 @@ const lineOf = ([path, version]: [string, string]): string => `${version}\t${pat
 
 function keptLines(path: string): string[] {
   try {
-    // A line that was cut off is none.
+    // A line that was cut off does not count.
     return readFileSync(path, 'utf8').split('\n').slice(0, -1);
   } catch {
     return [];

@@ -47,7 +47,7 @@ export class WebClient {
     this.#redirected = agent((address) => this.#refusal(address));
   }
 
-  /** The answer, whatever its status. @throws SourceError if there is none, or it leads where nothing is followed */
+  /** The answer, whatever its status. @throws SourceError without an answer, or if it leads to a place that is not followed */
   async ask(first: URL, request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
     let url = first;
     let { headers } = request;

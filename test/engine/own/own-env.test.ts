@@ -257,7 +257,7 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
 
   test('a class that is not there is told before the first rollout', async () => {
     const { stderr, code } = await play('none', ['--env', 'nothing-of-the-kind'], ['1']);
-    expect(stderr).toContain('--env nothing-of-the-kind: known: task, tool, or a class of your own');
+    expect(stderr).toContain('--env nothing-of-the-kind: known: task, tool, or your own class');
     expect(code).toBe(2);
   });
 });

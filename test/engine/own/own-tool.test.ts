@@ -240,7 +240,7 @@ class Mine:
       /mine\.py:1: the tool file has no value for the parameter 'engine' of Mine/,
     ],
     ['forks', { 'mine.py': 'import os\nos.fork()\nclass Mine: pass' }, 'mine.Mine', /Mine has no method execute/],
-    ['is no Python name', {}, 'mine', /unknown class; known: .*or a class of your own/],
+    ['is no Python name', {}, 'mine', /unknown class; known: .*or your own class/],
   ])('whose module %s is told at the start, with its file and line', async (_what, files, name, says) => {
     await expect(toolOf(files as Record<string, string>, toolYaml(name))).rejects.toThrow(says);
   });

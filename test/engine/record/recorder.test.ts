@@ -290,7 +290,7 @@ describe('what is recorded', () => {
   });
 
   test.each([
-    ['broken JSON', '{"messages": [', {}, 'its body is none of the protocol'],
+    ['broken JSON', '{"messages": [', {}, 'its body does not follow the protocol'],
     ['another packing', 'x', { 'content-encoding': 'snappy' }, 'its body cannot be read: it is packed as snappy'],
     ['a broken packing', 'x', { 'content-encoding': 'gzip' }, 'its body cannot be read'],
   ])('%s is passed on and said not to be recorded', async (_, body, more, reason) => {

@@ -286,7 +286,7 @@ describe('fork', () => {
     const file = join(dump, '1.jsonl');
     const fork = (...args: string[]) => run(['fork', ...args, '--model', 'tiny']);
     expect((await fork(`${file}:1`, '--model-url', 'http://127.0.0.1:9')).stderr).toContain(
-      'it names no turn to go on from; give --turn N',
+      'it names no turn to continue from; give --turn N',
     );
     expect((await fork(`${file}:1#t9`, '--model-url', 'http://127.0.0.1:9')).stderr).toContain('t0 to t1');
     // URL.canParse takes a host without a scheme for a scheme.

@@ -413,7 +413,7 @@ describe('fork', () => {
     await app.sees('sampling n=2 temperature=0.5');
     app.press('ctrl+u');
     app.type('temprature=1\r');
-    await app.sees('^ temprature is none of the settings');
+    await app.sees('^ temprature is not a setting');
     app.press('ctrl+u');
     app.type('top_p=high\r');
     await app.sees('^ expected a number');

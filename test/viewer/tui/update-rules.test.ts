@@ -360,7 +360,7 @@ describe('settings of a fork', () => {
   });
 
   test.each([
-    ['n=4 temprature=1', 'temprature is none of the settings', 4],
+    ['n=4 temprature=1', 'temprature is not a setting', 4],
     ['temperature=', 'temperature needs a value', 0],
     ['n=2 top_p=high', 'expected a number', 10],
   ])('%s: %s', (line, message, at) => {

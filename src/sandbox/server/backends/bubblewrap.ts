@@ -35,7 +35,7 @@ import { Zygote, type ZygoteOptions } from './zygote.ts';
 const OWN_BYTES = 8 * 1024 * 1024;
 /** Forked interpreters waiting for a job, 8 MB each. */
 const AHEAD = 4;
-/** Debian reserves 60000-64999 for packages on request; each running program gets its own. */
+/** Debian reserves 60000-64999 for packages on request; each running program gets a different one. */
 const FIRST_UID = 64100;
 
 export const bubblewrap: BackendDeclaration = {
@@ -170,7 +170,7 @@ class Bubblewrap implements Backend {
     if (!runner) throw new SandboxFault(`'${job.language}'`);
     if (this.#zygote?.hasEnded) {
       this.#zygote = null;
-      void this.warm().catch(() => {}); // until then, or if it fails, each run starts its own
+      void this.warm().catch(() => {}); // until then, or if it fails, each run starts an interpreter
     }
     if (this.#zygote?.takes(job)) return this.#zygote.execute(job, signal);
     const directory = `/tmp/${temporaryName()}`;

@@ -160,7 +160,7 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
         ? `java -jar ${standalone}`
         : `java -cp ${path} org.junit.platform.console.ConsoleLauncher`;
       return {
-        // A test that is entirely in `files` has no code of its own.
+        // A test that is entirely in `files` has no other code.
         file: code.length === 0 ? null : `${name}.java`,
         text: code,
         compile: `javac ${QUICK_JAVAC} -cp ${path} *.java`,

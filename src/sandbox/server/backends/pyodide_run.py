@@ -12,7 +12,7 @@ def __rollout_viewer_make():
     by_signal = 0x53_4700
 
     def raise_signal(number, /):
-        # There is no kernel that would end the process: Emscripten makes an exit code of it, or words of its own.
+        # There is no kernel that would end the process: Emscripten turns it into an exit code, or prints a message.
         if number == 9 or number not in harmless and _signal.getsignal(number) is _signal.SIG_DFL:
             leave(by_signal + number)
         return raising(number)

@@ -2,7 +2,7 @@
 // them, and returns the fetched files before the sandbox and its memory-backed file system vanish.
 //
 // Being pid 1 protects it: the kernel drops signals that a program inside sends to it, and `kill -1` reaches every
-// other process of the sandbox at once, daemons and fork bombs too. bash can tell a death by signal from an exit code
+// other process of the sandbox at once, daemons and fork bombs too. bash can distinguish a death by signal from an exit code
 // above 128 only in its job table, so the output of `jobs` is reported.
 //
 // A program of the same user could still read and trace it, so it is started from a copy of bash that may be executed

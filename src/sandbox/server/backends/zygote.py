@@ -1,6 +1,6 @@
 # The first process of a bubblewrap sandbox: a warmed interpreter from which runs of Python are forked. It prepares a slot
 # ahead of each run: an init that only sleeps, and, forked into the init's process space, the process that will run the
-# program, in namespaces of its own. All that protects is in place before that process takes a job; the zygote itself
+# program, in separate namespaces. All protection is in place before that process takes a job; the zygote itself
 # never sees a job, an output or a file.
 #
 # The program runs as `python FILE` would run it, by the same C function, with no Python frame below it: the hooks of a
@@ -190,7 +190,7 @@ def _begin():
     try:
         if spaces is not None:
             _collect(spaces, job, report)
-        # The group is the init's, in the init's session: the program may begin a session of its own.
+        # The group is the init's, in the init's session: the program may begin a new session.
         os.setpgid(0, 1)
         sys.unraisablehook = sys.__unraisablehook__
         _close_but(job, out, err, report)
@@ -555,7 +555,7 @@ _tops = {name.split('/')[0] for name in _fresh}
 _tree = [name for name in os.listdir('/') if name not in _tops]
 _links = [(os.readlink('/' + name), _ROOT + '/' + name) for name in _tree if os.path.islink('/' + name)]
 _shared = []
-# What lies mounted in a place that each slot has anew: interpreters of a home folder, toolchains.
+# Mounts inside a directory that each slot gets fresh: interpreters of a home folder, toolchains.
 for _point in _mounted:
     if _point.split('/')[1] in _tops - {'proc'} and not any(_point.startswith(path + '/') for path in _shared):
         _shared.append(_point)

@@ -43,7 +43,7 @@ function pair(a: Turn | undefined, b: Turn | undefined, id: string): string {
   return `<div class="sides" id="${id}">${side(a, lines, 'removed')}${side(b, lines, 'added')}</div>\n`;
 }
 
-/** One side shows the common lines and its own. */
+/** One side: the common lines and those of this side. */
 function side(turn: Turn | undefined, lines: readonly DiffLine[], own: 'removed' | 'added'): string {
   if (turn === undefined) return '<section class="turn"><h3><span class="at">no such turn</span></h3></section>';
   const kind = turn.trained === null ? 'unknown' : turn.trained ? 'trained' : 'masked';

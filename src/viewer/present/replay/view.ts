@@ -55,7 +55,7 @@ export interface BranchView {
   error: string | null;
   turns: readonly SpokenTurn[];
   difference: BranchDifference | null;
-  /** What its tools changed in its container, a line each. */
+  /** The changes that its tools made in its container, a line each. */
   changed: readonly string[];
   /** How the prefix was made; null if unknown. */
   prefix: string | null;

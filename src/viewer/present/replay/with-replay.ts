@@ -113,7 +113,7 @@ const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;
 const spacedRight = (right: Block['right']): NonNullable<Block['right']> =>
   right === undefined || right.length === 0 ? [] : [['plain', '  '], ...right];
 
-/** The re-computed score beside the recorded one; if there is none, the reason below it. */
+/** The re-computed score beside the recorded one; without one, the reason below it. */
 function rescored(block: Block, { status, score, reward, reason }: RescoreView): Block[] {
   const style = status === 'drift' ? 'warning' : status === 'error' ? 'error' : 'quiet';
   const said = [

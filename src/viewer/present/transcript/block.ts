@@ -28,7 +28,7 @@ export interface Note {
 }
 
 /**
- * A piece of a transcript that is laid out on its own: a role line, a paragraph of text, a call's code, a folded part. Blocks are built
+ * A piece of a transcript, laid out independently: a role line, a paragraph of text, a call's code, a folded part. Blocks are built
  * once per record and fold state, wrapped once per width, and rendered line by line when visible.
  */
 export interface Block {

@@ -40,7 +40,7 @@ export interface Details {
   fileStep: number | null;
   /** In words, '' if none is known. */
   group: string;
-  /** How the group is known, or why there is none, in words. */
+  /** How the group is known, or the reason for its absence, in words. */
   groupFrom: string;
   /** Relative to its group; null without one. */
   advantage: number | null;

@@ -42,7 +42,7 @@ function subject({ check }: Finding, text: string): { start: number; end: number
 
 /**
  * The words of a turn that a finding refers to, '' for its end. `nth`: how many findings of the same check precede it, because each call
- * has its own.
+ * has one.
  */
 export function spokenOf(finding: Finding, turn: Turn, nth: number): string {
   const found = subject(finding, turn.text);

@@ -18,7 +18,7 @@ interface Node {
 
 /**
  * A JSON object or list over several lines, its numbers and strings as they were written; null if the text is something
- * else, has lines of its own, or is short.
+ * else, already has several lines, or is short.
  */
 export function jsonLines(text: string): string | null {
   const own = text.trim();

@@ -15,7 +15,7 @@ export interface TableRow {
   style?: Style;
 }
 
-/** Names at the left, values beside them, each wrapped on its own; a record may have a million. */
+/** Names at the left, values beside them, each wrapped separately; a record may have a million. */
 export function* table(rows: readonly TableRow[]): Generator<Block> {
   let widest = 0;
   for (const { name } of rows)

@@ -11,7 +11,7 @@ export interface AwsKeys {
 /** The source of AWS's keys, asked before each request: the chain itself keeps them while they are valid. */
 export type AwsKeyChain = () => Promise<AwsKeys | null>;
 
-/** The chain of AWS's own SDK where it is installed; else the environment and AWS's own command. Null: there are none. */
+/** The chain of AWS's SDK if it is installed, else the environment and AWS's command; null without keys. */
 export async function awsKeyChain(): Promise<AwsKeyChain> {
   try {
     // It would warn on the terminal that it drops this Node some day.

@@ -94,7 +94,7 @@ export class GoogleToken {
     );
   }
 
-  /** A machine of Google's tells the token of its account; elsewhere nobody answers. */
+  /** A machine of Google's answers with the token of its account; elsewhere nobody answers. */
   async #ofMachine(signal: AbortSignal) {
     if (process.env.NO_GCE_CHECK === 'true') return null;
     const host = process.env.GCE_METADATA_HOST ?? 'metadata.google.internal';

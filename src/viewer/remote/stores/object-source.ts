@@ -57,7 +57,7 @@ export class ObjectSource implements Machine {
   async #below(prefix: string, signal: AbortSignal): Promise<StoredObject[]> {
     const objects: StoredObject[] = [];
     for await (const page of this.#store.pages(prefix, signal)) {
-      // A name that ends in a slash stands for an empty folder.
+      // A name that ends in a slash is an empty folder.
       for (const object of page) if (!object.key.endsWith('/')) objects.push(object);
       if (objects.length > MOST_FILES) throw tooManyFiles(`/${prefix}`);
     }

@@ -14,7 +14,7 @@ function elementPattern(name: string): RegExp {
   return known;
 }
 
-/** The text of an element that holds no others; '' if there is none. */
+/** The text of an element that holds no others, or ''. */
 export function elementText(xml: string, name: string): string {
   const text = elementPattern(name).exec(xml)?.[1] ?? '';
   return text.includes('&') ? text.replace(/&(#x?[\da-f]+|\w+);/gi, character) : text;

@@ -25,7 +25,7 @@ export interface ResolverHost {
 
 /**
  * Turns keys into commands: with counts before them (`5j`, `12G`), and sequences of several keys. A key that begins a sequence never acts
- * on its own, however long the next one takes, so typing a sequence slowly cannot do anything else.
+ * by itself, however long the next one takes, so typing a sequence slowly cannot do anything else.
  */
 export class Resolver {
   readonly #host: ResolverHost;

@@ -94,7 +94,7 @@ export function compactionPage(
       counts === null
         ? ''
         : `kept ${counts.kept.length}, dropped ${counts.dropped.length}, added ${counts.added.length}`,
-    empty: 'the record does not tell which history this one went on from',
+    empty: 'the record does not say which history this one continues',
   };
 }
 

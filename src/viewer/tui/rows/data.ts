@@ -65,7 +65,7 @@ export interface Data {
   rows(state: State): Rows;
   /** The progress of filtering and sorting the list; null if there is neither. */
   filterProgress(state: State): FilterProgress | null;
-  /** The listed record nearest to one that is not in the list; null if unknown so far, or if there is none. */
+  /** The listed record nearest to one that is not in the list; null if unknown so far or absent. */
   nearest(state: State, place: Place): Place | null;
   geometry(state: State): Geometry;
   /** Columns that the list shows if they fit. */

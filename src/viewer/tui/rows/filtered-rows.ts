@@ -214,7 +214,7 @@ export class FilteredRows {
     if (hasNews || !wasWhole) this.#show();
   }
 
-  /** What holds for a group or step is known once all of its rollouts are. */
+  /** Terms on a group or step are known once all of its rollouts are. */
   async #layWhole(): Promise<void> {
     this.#changed();
     this.#isWaiting = true;

@@ -6,7 +6,7 @@ import type { GroupLookup } from './data.ts';
 export interface GroupOf {
   /** Texts about the group; none if the record has no group, or none is known yet. */
   parts: readonly string[];
-  /** How the group is known, or why there is none, in words. */
+  /** How the group is known, or the reason for its absence, in words. */
   from: string;
   /** The record's advantage in its group. */
   advantage: number | null;

@@ -29,7 +29,7 @@ type HitsSubject = Extract<PageSubject, { kind: 'hits' }>;
 const MOST_TURNS = 100_000;
 /** Most hits reported for one rollout; the rest are only counted, for its last reported turn. */
 const MOST_IN_ROLLOUT = 200;
-/** Characters around a hit, of which a line shows what fits. */
+/** Characters around a hit; a line shows as many as fit. */
 const CONTEXT = 120;
 /** ms between two frames. */
 const SHOW_MS = 100;

@@ -17,7 +17,7 @@ import type { QueryPool } from './query-pool.ts';
 /** null: not in the list; else its sort value (also null without a sort). */
 export type RowAnswer = { value: SortValue } | null;
 
-/** Stands in for a record too large for a thread's memory. */
+/** Replaces a record that is too large for a thread's memory. */
 const UNREADABLE: RecordSource<ParsedLine> = {
   read: () => bad(undefined, 'more than the memory holds'),
   hasRaw: () => true,

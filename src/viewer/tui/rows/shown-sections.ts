@@ -19,7 +19,7 @@ import type { DisplayState } from '../state/display.ts';
 export interface GroupWords {
   /** The record's group, in words. */
   group: string;
-  /** How it is known, or why there is none. */
+  /** How it is known, or the reason for its absence. */
   groupFrom: string;
   advantage: number | null;
   /** Labels of people for the record. */

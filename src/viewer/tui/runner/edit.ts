@@ -61,7 +61,7 @@ export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edit
 
 interface Drafted {
   draft: Draft;
-  /** What is edited, for people, sanitised. */
+  /** The name of the edited text, for people, sanitised. */
   title: string;
   /** The arguments as previously edited; undefined: never. */
   before: JsonValue | undefined;

@@ -172,7 +172,7 @@ export async function startWorldList(runner: RunnerContext, job: JobOf<'world-li
   });
 }
 
-/** What the screen shows of a rollout's calls while they run. */
+/** A rollout's calls as the screen shows them while they run. */
 export class Shown {
   readonly #runner: RunnerContext;
   readonly #locator: string;

@@ -29,7 +29,7 @@ export class Keyboard {
   #rest = '';
   /** Bytes received so far. */
   received = 0;
-  /** Keys pressed so far; answers of the terminal are none. */
+  /** Keys pressed so far, without answers of the terminal. */
   pressed = 0;
   #timer: NodeJS.Timeout | null = null;
 

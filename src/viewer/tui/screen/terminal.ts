@@ -142,7 +142,7 @@ export class Terminal {
   readonly #crash = (error: unknown): void => {
     this.#leave();
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    writeNow(2, `rollout-viewer stopped on a defect of its own; your files were only read.\n${text}\n`);
+    writeNow(2, `rollout-viewer stopped because of a bug in it; your files were only read.\n${text}\n`);
     process.exit(70);
   };
 }

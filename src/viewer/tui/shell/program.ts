@@ -110,7 +110,7 @@ class Program {
   #stopListening: () => void = () => {};
   /** The dump's last view, until its marks and its place are restored. */
   #left: SavedView | null = null;
-  /** A frame with a rollout was painted, or there is none. */
+  /** A frame with a rollout was painted, or no rollout exists. */
   #hasShown = false;
   /** Pending copies. */
   #copies = 0;

@@ -81,7 +81,7 @@ type TranscriptAction =
   | { type: 'field-hide' }
   | { type: 'field-show-all' }
   | { type: 'copy-text'; what: CopyKind }
-  /** A page for a browser, of the marked rows or the open rollout; null: under a name of its own. */
+  /** A page for a browser, of the marked rows or the open rollout; null: under a generated name. */
   | { type: 'write-page'; path: string | null }
   /** A training set, of the marked rows or the list. */
   | { type: 'write-set'; format: string; path: string; options: readonly string[] }
@@ -241,10 +241,9 @@ type ReplayReport =
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
-  /** New results, by locator. */
-  /** Labels of rollouts, by locator; an empty list if there are none any more. */
   /** Every set, read again. */
   | { type: 'sets-known'; sets: NonNullable<SetsState['known']> }
+  /** Labels of rollouts, by locator; an empty list removes them. */
   | { type: 'labels-known'; labels: ReadonlyMap<string, readonly Label[]> }
   | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }

@@ -102,7 +102,7 @@ export interface CallQuestion {
   known: number | null;
   where: Where | null;
   /** Many calls would go to a server, which needs another confirmation. */
-  confirm: 'all' | 'list' | 'anew' | null;
+  confirm: 'all' | 'list' | 'again' | null;
 }
 
 /** Continuing from a turn with a live model. */

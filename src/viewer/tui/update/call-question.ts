@@ -86,7 +86,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   if (key === 'e' || key === 'E') return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
   if (key === 'i' && where.problem === null) return doNow(state, { kind: 'prompt', place, call, session });
   if (key === 'a' || key === 'f' || key === 'F') {
-    const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
+    const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'again';
     return where.asks === null ? runMany(state, question, kind, data) : ask(state, { ...question, confirm: kind });
   }
   if (key !== 'enter') return state;
@@ -99,7 +99,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
  * Runs all calls of the rollout, or of the list; known results of the list are skipped, unless all are known or everything is to be run
  * again.
  */
-function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'anew', data: Data): Result {
+function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'again', data: Data): Result {
   const { place, known, rollouts, marked } = question;
   const way = wayOf(question);
   if (kind === 'all') return doNow(state, { kind, place, ...way });

@@ -25,7 +25,7 @@ interface Copied {
   words: string;
 }
 
-/** Text for the clipboard; a string gives the reason if there is none. */
+/** Text for the clipboard; a string gives the reason for its absence. */
 export function copyOf(state: State, data: Data, what: CopyKind): Copied | string {
   const { cursor } = state.list;
   if (cursor === null) return 'no rollout is open';

@@ -26,7 +26,7 @@ export function visit(state: State, data: Data, place: Place): State {
   return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
 }
 
-/** Moves `by` rows in list order. At an end, `clamp` stops there and `say` says that there is no more. */
+/** Moves `by` rows in list order. At an end, `clamp` stops there, and `say` reports it. */
 export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 'say'): Result {
   const rows = data.rows(state);
   const { cursor } = state.list;

@@ -28,7 +28,7 @@ export function* charactersOf(text: string): Generator<{ text: string; start: nu
   }
 }
 
-/** Rows of at most `width` cells, the last of which stays free for a cursor at the end. Lines break at the cell, as suits code. */
+/** Rows of at most `width` cells; the last cell stays free for a cursor at the end. Lines break at the cell, as suits code. */
 export function editorRows(lines: readonly string[], width: number): EditorRow[] {
   const room = Math.max(1, width - 1);
   const rows: EditorRow[] = [];

@@ -11,7 +11,7 @@ import { type Result, saying } from './result.ts';
 export function askFork(state: State, data: Data): Result {
   const place = state.list.cursor;
   const turn = viewport(state, data)?.turn ?? null;
-  if (place === null || turn === null) return saying(state, 'no turn to go on from');
+  if (place === null || turn === null) return saying(state, 'no turn to continue from');
   const { model, fork: settings, reward } = state.replay;
   if (model === null) return { state, next: { type: 'prompt-open', prompt: 'model' } };
   const { world: wish } = state.replay;

@@ -18,7 +18,7 @@ export function parseForkSettings(line: string): ForkSettings {
   const texts: Record<string, string | string[]> = {};
   for (const { 0: word, 1: name, 2: value = '', index } of line.matchAll(WORD)) {
     const setting = settingNamed(name ?? word);
-    if (setting === undefined) throw new SettingError(`${name ?? word} is none of the settings`, index);
+    if (setting === undefined) throw new SettingError(`${name ?? word} is not a setting`, index);
     if (name === undefined || value === '') throw new SettingError(`${word.replace('=', '')} needs a value`, index);
     const text = unquoted(value);
     const before = texts[setting.key];

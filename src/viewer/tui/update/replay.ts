@@ -88,7 +88,7 @@ export const replayHandlers = {
     if (question?.kind !== 'call' || question.call !== call || !samePlace(question.place, place)) return state;
     if (rollout === null || found === undefined) return state;
     const { marked } = question;
-    const confirm = question.confirm === 'anew' ? 'list' : question.confirm;
+    const confirm = question.confirm === 'again' ? 'list' : question.confirm;
     return askWorld(state, data, rollout, found, { place, marked, confirm });
   },
 

@@ -36,7 +36,7 @@ function parseWorld(line: string): Typed {
     else if (name === 'workdir') return wrong('workdir= is an absolute path', at);
     else if (name === 'time-limit') return wrong('time-limit= is a number of seconds', at);
     else if (name === 'env') return wrong('env= is NAME=VALUE', at);
-    else return wrong(`${name} is none of the settings`, at);
+    else return wrong(`${name} is not a setting`, at);
   }
   return { wish, problem: null };
 }

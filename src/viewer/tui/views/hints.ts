@@ -1,7 +1,7 @@
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import type { Piece } from '../../present/line.ts';
 
-/** What would be done and where, and the available keys. */
+/** The planned action and its place, and the available keys. */
 export type QuestionLines = [what: Piece[], keys: Piece[]];
 
 export type Hint = readonly [key: string, word: string];

@@ -17,7 +17,7 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
   const hits = highlights(state, data);
   const said = labelWords(state.labels.rollouts.get(file.locator(record)) ?? []);
   const head = {
-    // With the folders that tell it from others of its name, as it can be typed after `:`.
+    // With the folders that distinguish it from others of its name, as it can be typed after `:`.
     locator: sanitiseLine(file.folders + basename(file.path) + file.locator(record).slice(shownPath(file.path).length)),
     sample: record + 1,
     samples: file.count,

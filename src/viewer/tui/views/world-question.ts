@@ -4,7 +4,7 @@ import type { Piece } from '../../present/line.ts';
 import type { FoundForkWorld, WhatRuns, WorldQuestion } from '../state/replay.ts';
 import { type Hint, keys, type QuestionLines } from './hints.ts';
 
-/** What would run in which image, and how that was found. */
+/** The calls that would run, their image, and how it was found. */
 export function worldLines(question: WorldQuestion, width: number): QuestionLines {
   const { found, confirm } = question;
   const what: Piece[] = [
