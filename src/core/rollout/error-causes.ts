@@ -13,17 +13,17 @@ export interface ErrorCause {
 }
 
 /** Ordered: specific before general. Searched for in the first lines of a message. */
-const ERROR_CAUSES: readonly ErrorCause[] = [
+export const ERROR_CAUSES: readonly ErrorCause[] = [
   {
     pattern:
-      /^rate ?limit:|rate[ _-]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ _-]?limit(?:ed|[ _]?error|[ _]exceeded)\b|code = ResourceExhausted|too many requests|RequestLimitExceeded|\b\d{3} rate ?limit|^RateLimit|\bSlowDown\b|\bquota (?:\w+ )?exceeded|exceeded your (?:current )?(?:\w+ )?quota|\bRESOURCE_EXHAUSTED\b|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,
+      /^rate ?limit:|rate[ _-]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ _-]?limit(?:ed|[ _]?error|[ _]exceeded)\b|code = ResourceExhausted|too many requests|RequestLimitExceeded|\b\d{3} rate ?limit|^RateLimit|\bSlowDown\b|(?<!disk )\bquota (?:\w+ )?exceeded|exceeded (?:your|the) (?:\w+ ){0,3}quota|insufficient[_ ]quota|\b(?:run|ran) out of (?:\w+ )?(?:searches|credits|requests|quota)\b|\bRESOURCE_EXHAUSTED\b(?!: out of memory)|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,
     kind: 'rate_limit',
     fault: 'world',
     says: 'too many requests',
   },
   {
     pattern:
-      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|aborted|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|(?:could not|unable to|cannot) resolve (?:host|proxy)|getaddrinfo|no route to host|no such host|unknown ?host(?:exception)?\b|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY|CERT|SSL|ADDRESS|INTERNET|NETWORK|TIMED|EMPTY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read|IncompleteRead\(|connection broken|unexpected EOF on client connection|(?:SSL )?certificate (?:problem|has expired|is not trusted)|self[- ]signed certificate|\bx509: |server has gone away|lost connection to \w+|server closed the connection|transport is closing|code = Unavailable|request canceled while waiting|too many (?:clients|connections)|the database system is (?:starting|shutting)|\bNCCL error|temporary failure resolving|the connection to the server [^\n]{1,80} was refused|connection unexpectedly closed|failed to fetch `?https?:|\bdns error\b|RPC failed; curl|communications link failure|NoBrokersAvailable|no listener\b|fail(?:ed|ure)? connecting to|unable to communicate with|couldn't communicate with|^warning: retrying \(|^LOADING Redis/i,
+      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|abort(?:ed)?|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|(?:could not|unable to|cannot) resolve (?:host|proxy)|getaddrinfo|no route to host|no such host|unknown ?host(?:exception)?\b|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout|prematurely closed)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|TLS handshake|\b(?:not |un)reachable\b|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY|CERT|SSL|ADDRESS|INTERNET|NETWORK|TIMED|EMPTY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read|IncompleteRead\(|connection broken|unexpected EOF on client connection|(?:SSL )?certificate (?:problem|has expired|is not trusted)|self[- ]signed certificate|\bx509: |server has gone away|lost connection to \w+|server closed the connection|transport is closing|code = Unavailable|request canceled while waiting|too many (?:clients|connections)|the database system is (?:starting|shutting)|\bNCCL error|temporary failure resolving|the connection to the server [^\n]{1,80} was refused|connection unexpectedly closed|failed to fetch `?https?:|\bdns error\b|RPC failed; curl|communications link failure|NoBrokersAvailable|no listener\b|fail(?:ed|ure)? connecting to|^warning: retrying \(|^LOADING Redis/i,
     kind: 'unavailable',
     fault: 'world',
     says: 'the server could not be reached',
@@ -36,6 +36,13 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     says: 'a server failed, or was not there',
   },
   {
+    pattern:
+      /\bno (?:CUDA|GPU|nvidia|TPU)\b[^\n]{0,30}(?:available|found|detected|driver)|(?:unable to|cannot|could not|couldn't) communicate with|\bnccl\w*Error\b|(?:address|port) is already (?:in use|allocated)|address already in use|\bEADDRINUSE\b|insufficient nvidia\.com|driver version is insufficient|found no nvidia driver|^[A-Z][\w-]* has failed because it\b/i,
+    kind: 'exception',
+    fault: 'world',
+    says: 'the machine lacks what the program needs',
+  },
+  {
     pattern: /no space left on device|disk quota exceeded|\bENOSPC\b|too many open files|\bEMFILE\b/i,
     kind: 'exception',
     fault: 'world',
@@ -43,10 +50,48 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /out of memory|OutOfMemory|\bOOM(?:[- ]?killed)?\b|memory allocation of \d+ bytes failed|cannot allocate memory|memory limit exceeded|exceeded (?:the )?memory|std::bad_alloc|^terminate called after[^\n]*bad_alloc|^MemoryError|heap out of memory|unable to allocate|\bENOMEM\b|(?:exit(?:ed with)?|return|status)(?: code)?[ :]*137\b|^Killed\s*$|^[^\n]{0,80}: (?:line \d+: )?\s*\d+ Killed\b|killed by signal 9|signal:? (?:9|killed)|SIGKILL/i,
+      /out of memory|OutOfMemory|\bOOM(?:[- ]?killed)?\b|memory allocation of \d+ bytes failed|(?:cannot|can't|could not|failed to|unable to) allocate\b|memory limit exceeded|exceeded (?:the )?memory|std::bad_alloc|^terminate called after[^\n]*bad_alloc|^MemoryError|heap out of memory|\bENOMEM\b|(?:exit(?:ed with)?|return|status)(?: code)?[ :]*137\b|^Killed\s*$|^\[\d+\][ +-]+(?:\d+ )?killed\b|^[^\n]{0,80}: (?:line \d+: )?\s*\d+ Killed\b|killed by signal 9|signal:? (?:9|killed)|SIGKILL/i,
     kind: 'out_of_memory',
     fault: null,
     says: 'it needed more memory than it was allowed, or was killed',
+  },
+  {
+    pattern:
+      /^(?:your |the )?(?:code|process|program|command|script|container|execution|job)\b[^\n]{0,40}(?:exceeded|over|out of|beyond)[^\n]{0,20}\bmemory\b/i,
+    kind: 'out_of_memory',
+    fault: null,
+    says: 'it needed more memory than it was allowed, or was killed',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:your |the )?(?:code|process|program|command|script|container|execution|job|call)\b[^\n]{0,60}(?:for (?:more|longer) than|exceed(?:ed|ing)|reached|past)[^\n]{0,30}\b\d+(?:\.\d+)? ?(?:s|ms|sec|seconds?|min|minutes?|h|hours?)\b/i,
+    kind: 'timeout',
+    fault: null,
+    says: 'it took longer than it was allowed',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:the |this |your )?(?:\w+ )?(?:service|server|model|database|instance|engine|backend|index)(?: \S+)? is (?:currently |still |temporarily |not yet )?(?:loading|starting|restarting|initiali[sz]ing|warming up|busy|overloaded|unavailable|down\b|offline|not (?:ready|responding|available)|ready)/i,
+    kind: 'unavailable',
+    fault: 'world',
+    says: 'a server failed, or was not there',
+    exact: true,
+  },
+  {
+    pattern: /^(?:received|got|server returned|HTTP\/[\d.]+) 4\d\d [A-Z]/i,
+    kind: 'http',
+    fault: null,
+    says: 'a request was refused',
+    exact: true,
+  },
+  {
+    pattern: /\bno such container\b/i,
+    kind: 'sandbox',
+    // The model may have named a wrong one.
+    fault: null,
+    says: 'the sandbox broke',
   },
   {
     pattern:
@@ -71,28 +116,21 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /\bsandbox\b[^\n]{0,40}(?:error|fail|crash|died|lost|unavailable|not (?:available|running|found|ready))|no such container\b|(?:docker|container)[^\n]{0,40}(?:not running|exited|died|daemon|is stopped|failed to start)|(?:jupyter |ipython )?kernel (?:has )?(?:died|crashed|is dead|appears to have died|not responding)|browser has been closed|target (?:page|closed)|page crashed/i,
+      /\bsandbox\b[^\n]{0,40}(?:error|fail|crash|died|lost|timed out|unavailable|not (?:available|running|found|ready))|(?:docker|container)[^\n]{0,40}(?:not running|exited|died|daemon|is stopped|failed to start)|(?:jupyter |ipython )?kernel (?:has |is )?(?:died|crashed|dead|appears to have died|not responding)|browser has been closed|failed to launch the browser|executable doesn't exist|\bback-?off\b[^\n]{0,30}(?:container|image|pull)|\b(?:ImagePull|CrashLoop)BackOff\b|target (?:page|closed)|(?:browser|page|session) (?:has (?:been )?|was )?(?:closed|disconnected|crashed|detached)/i,
     kind: 'sandbox',
     fault: 'world',
     says: 'the sandbox broke',
   },
   {
     pattern:
-      /\btimed[ -]?out\b|\btime-?out (?:after|error|expired|exceeded|of|reached)\b|^time-?out\b|: time-?out\b|time ?limit exceeded|TimeoutExpired|deadline exceeded|execution time (?:limit )?exceeded|exceeded the (?:time ?out|time limit)|took too long/i,
+      /\btimed[ -]?out\b|\btime-?out (?:after|error|expired|exceeded|of|reached)\b|^time-?out(?=\s*(?:$|[:.!,])| (?:after|error|expired|exceeded|of|reached|while|waiting|in)\b)|: time-?out\b|time ?limit exceeded|TimeoutExpired|deadline exceeded|execution time (?:limit )?exceeded|exceeded the (?:time ?out|time limit)|took too long|\btime budget\b|\bdue to (?:\w+ )?timeout\b|wall[- ]?clock (?:time )?limit|(?:ran|running) for (?:more|longer) than \d|exceed(?:ed|ing) \d+ ?(?:s|ms|sec|seconds|minutes?)\b/i,
     kind: 'timeout',
     fault: null,
     says: 'it took longer than it was allowed',
   },
   {
     pattern:
-      /^panic: |^fatal error: (?![^\n]*(?:no such file|out of memory|heap))|^thread '[^']+' panicked|^exception in thread\b|^PHP (?:fatal|parse) error: |^uncaught \w*error\b|^\[?unhandled ?(?:promise ?rejection|exception)|^\*\*\* Exception: |\battempt to (?:index|call|perform|compare|concatenate)\b|: undefined (?:local variable|method) |\((?:Name|NoMethod|Type|Argument|Zero ?Division|Key|Index|Runtime)Error\)$/i,
-    kind: 'exception',
-    fault: 'model',
-    says: 'the code raised an exception',
-    exact: true,
-  },
-  {
-    pattern: /^your proposed edit has introduced|^awk: (?:cmd\. line|line \d+)|\bsyntax error at \S+ line \d+/i,
+      /^your proposed edit has introduced|^PHP parse error: |^awk: (?:cmd\. line|line \d+)(?![^\n]*fatal: )|\bsyntax error at \S+ line \d+/i,
     kind: 'syntax',
     fault: 'model',
     says: 'the code does not parse',
@@ -100,7 +138,15 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /: error: (?:the following arguments are required|unrecognized arguments|argument \S+: |invalid choice)|^[\w.-]{1,40}: (?:unknown|unrecognized|invalid) (?:flag|option|argument)/i,
+      /^panic: |^fatal error: (?![^\n]*(?:no such file|out of memory|heap))|^thread '[^']+' panicked|^exception in thread\b|^PHP fatal error: |^\*\* \(\w+(?:\.\w+)*\) |^Error in [^\n]{1,80}\) : |^Prelude\.|^awk: [^\n]{0,60}fatal: |^[^\n]{1,160} at \S+\.p[lm] line \d+\b|^called `\w+::\w+\(\)` on an? `|^uncaught \w*error\b|^\[?unhandled ?(?:promise ?rejection|exception)|^\*\*\* Exception: |\battempt to (?:index|call|perform|compare|concatenate)\b|: undefined (?:local variable|method) |\((?:Name|NoMethod|Type|Argument|Zero ?Division|Key|Index|Runtime)Error\)$/i,
+    kind: 'exception',
+    fault: 'model',
+    says: 'the code raised an exception',
+    exact: true,
+  },
+  {
+    pattern:
+      /: error: (?:the following arguments are required|unrecognized arguments|argument \S+: |invalid choice)|^[\w.-]{1,40}: (?:unknown|unrecognized|invalid) (?:flag|option|argument)|^(?:unknown|unrecognized|invalid) (?:shorthand )?(?:flag|option)\b/i,
     kind: 'bad_arguments',
     fault: 'model',
     says: 'the command has no such option',
@@ -108,7 +154,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /ClassNotFoundException|NoClassDefFoundError|^can't locate \S+\.pm in @INC|cannot find package|no required module provides package|could not find or load main class|^no matching package named|: no matching package named/i,
+      /ClassNotFoundException|NoClassDefFoundError|^can't locate \S+\.pm in @INC|cannot find package|no required module provides package|could not find or load main class|^no matching package named|: no matching package named|\bunresolved import\b|cannot find (?:module|package) '(?![./])[^'\n]{1,100}'(?= or its corresponding| imported from)/i,
     kind: 'missing_module',
     fault: null,
     says: 'a module is missing',
@@ -116,21 +162,21 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /(?:unknown|unrecogni[sz]ed|invalid|unsupported|no such|undefined) (?:tool|function)\b(?! call)|(?:tool|function)[ :]+['"`]?[\w.-]+['"`]? (?:was |is |could )?(?:not (?:found|available|defined|registered|be found|supported|recogni[sz]ed|a valid)|does(?: not|n't) exist)|no (?:tool|function) (?:named|called)|is not a (?:valid|known|registered) (?:tool|function)/i,
+      /(?:unknown|unrecogni[sz]ed|invalid|unsupported|no such|undefined) (?:tool|function)\b(?! call)|(?:tool|function)[ :]+['"`]?[\w.-]+['"`]? (?:was |is |could )?(?:not (?:found|available|defined|registered|be found|supported|recogni[sz]ed|a valid)|does(?: not|n't) exist)|no (?:tool|function) (?:named|called)|is not a (?:valid|known|registered) (?:tool|function)|^method not found|^(?:action|command) '[^'\n]{1,60}' is not supported/i,
     kind: 'unknown_tool',
     fault: 'model',
     says: 'the model called a function that does not exist',
   },
   {
     pattern:
-      /invalid json|json ?decode ?error|not (?:a )?valid json|JSON\.parse|(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)[^\n]{0,40}(?:json|argument|tool call|function call)|expecting (?:value|property name|',' delimiter|':' delimiter)|unexpected (?:token|end of (?:json|input))[^\n]{0,40}json|malformed (?:json|tool call|function call)/i,
+      /invalid json|json ?decode ?error|not (?:a )?valid json|JSON\.parse|(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)[^\n]{0,40}(?:json|argument|tool call|function call)|expecting (?:value|property name|',' delimiter|':' delimiter)|unexpected (?:token|end of (?:json|input))[^\n]{0,40}json|malformed (?:json|tool call|function call)|unterminated string starting at|invalid control character at|extra data: line \d+/i,
     kind: 'bad_json',
     fault: 'model',
     says: 'the call was no JSON',
   },
   {
     pattern:
-      /missing (?:\d+ )?(?:a )?(?:required )?(?:positional |keyword-only )?(?:argument|parameter|param|field|property)|unexpected (?:keyword )?argument|invalid (?:argument|parameter|param|tool input|input)s?\b|(?:input )?validation error|field required|required (?:property|parameter|argument|field)|is a required property|additional properties are not allowed|is not of type|(?:argument|parameter|param|field) ['"`]?\w+['"`]? (?:is required|is missing|must be|should be|was not provided)|takes (?:from )?\d+[^\n]{0,20}positional arguments?|Invalid params|input should be a valid/i,
+      /missing (?:\d+ )?(?:a )?(?:required )?(?:positional |keyword-only )?(?:argument|parameter|param|field|property)|unexpected (?:keyword )?argument|(?<!: )invalid (?:argument|parameter|param|tool input|input)s?\b(?! syntax)|(?:input )?validation error|field required|required (?:property|parameter|argument|field)|is a required property|additional properties are not allowed|is not of type|(?:argument|parameter|param|field) ['"`]?\w+['"`]? (?:is required|is missing|must be|should be|was not provided)|takes (?:from )?\d+[^\n]{0,20}positional arguments?|Invalid params|(?:arguments?|parameters?|input) (?:did|does|do) not match|input should (?:be|have|match)\b|\bexpected (?:an? )?(?:integer|int|string|number|float|bool|boolean|array|object|list|dict)\w*,? (?:but )?(?:got|received)\b|^['"`]\w+['"`] (?:must|should|cannot be|is required)|^\w+(?:\.\w+)* must be (?:an?|one of|less|greater|at (?:least|most)|between|before|after|positive|non-)/i,
     kind: 'bad_arguments',
     fault: 'model',
     says: "the call's arguments were not what the tool takes",
@@ -143,7 +189,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /no module named|cannot find module|ModuleNotFoundError|there is no package called|error while loading shared libraries|cannot find -l\w/i,
+      /no module named|cannot find module (?!['"][./])|ModuleNotFoundError|there is no package called|error while loading shared libraries|cannot find -l\w/i,
     kind: 'missing_module',
     fault: 'world',
     says: 'a module is missing',
@@ -190,7 +236,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /(?:\.\w{1,5}|:\d+):\d+: (?:fatal )?error: (?![^\n]*no such file)|^(?:\.\/)?[\w/.-]+\.go:\d+:\d+: |\bundefined reference to\b|\bld returned \d+ exit status|^undefined symbols for architecture|\berror (?:TS|CS|FS|BC)\d{4}: |^TS\d{4,5}: |^error\[E\d{4}\]|: error: cannot find symbol|^# command-line-arguments$|^(?:\/\S*\/)?ld(?:\.\w+)?: /i,
+      /(?:\.\w{1,5}|:\d+):\d+: (?:fatal )?error(?:\[\w+\])?: (?![^\n]*no such file)|^(?:\.\/)?[\w/.-]+\.go:\d+:\d+: |\bundefined reference to\b|\bld returned \d+ exit status|^undefined symbols for architecture|\berror (?:TS|CS|FS|BC)\d{4}: |^TS\d{4,5}: |^error\[E\d{4}\]|: error: cannot find symbol|^could not compile\b|^# command-line-arguments$|^(?:\/\S*\/)?ld(?:\.\w+)?: /i,
     kind: 'syntax',
     fault: 'model',
     says: 'the code does not compile',
@@ -205,6 +251,15 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     exact: true,
   },
   {
+    // A place in the source after the message: Django, Terraform, rustc, TeX.
+    pattern:
+      /^(?:invalid|unexpected|unknown|unsupported|unclosed|missing|undefined|duplicate|expected)\b[^\n]{0,80}(?: (?:at|on|in) line \d+\b|\n\s+(?:on \S+ line \d+|--> \S+:\d+))|^! [A-Z][^\n]{1,120}\.\nl\.\d+ /i,
+    kind: 'syntax',
+    fault: 'model',
+    says: 'the code does not parse',
+    exact: true,
+  },
+  {
     pattern: /^make(?:\[\d+\])?: \*\*\* no rule to make target/i,
     kind: 'exception',
     fault: 'model',
@@ -213,7 +268,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^make(?:\[\d+\])?: \*\*\* |^(?:npm ERR!|npm error|yarn error|E:) |^command failed with exit (?:code|status) [1-9]|^CONFLICT \(|automatic merge failed|^command exited with (?:code|status) [1-9]|unable to locate (?:package|credentials)|no matching distribution/i,
+      /^make(?:\[\d+\])?: \*\*\* |^(?:npm ERR!|npm error|yarn error|E:) |^command failed with exit (?:code|status) [1-9]|^!? ?\[(?:remote )?rejected\]|failed to push some refs|did not complete successfully: exit code|^CONFLICT \(|automatic merge failed|^command exited with (?:code|status) [1-9]|unable to locate (?:package|credentials)|no matching distribution/i,
     kind: 'exception',
     fault: null,
     says: 'the command ended with a failure',
@@ -229,7 +284,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^(?:please )?verify (?:that )?you are (?:a )?human|^just a moment\.\.\.$|^checking your browser|^are you a robot\b|^enable javascript and cookies|^(?:your )?session (?:has )?expired\b|^(?:please )?(?:sign|log) in to continue|^request entity too large|^payload too large|^[\w|]+ did not understand your|^no data found\b|^\w+: no data found/i,
+      /^(?:please )?verify (?:that )?you are (?:a )?human|^just a moment\.\.\.|^checking your browser|^are you a robot\b|^enable javascript and cookies|unusual traffic from your|^(?:your )?session (?:has )?expired\b|^(?:please )?(?:sign|log) in to continue|^request entity too large|^payload too large|^[\w|]+ did not understand your|^no data found\b|^\w+: no data found/i,
     kind: 'rejected',
     fault: null,
     says: 'a person or a rule refused the call',
@@ -245,14 +300,15 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^(?:BUILD FAILED\b|--- FAIL: |✖ \d+ problems?\b|FAILURE: Build failed|npm run \w+ failed)|^[\w-]*sh: !\S*: event not found|^[^\n:]{1,60}: argument list too long$|^kill: \(\d+\) - no such process|^sudo: |^-?[\w/]*sh: [^\n]{1,80}: (?:bad interpreter|cannot execute)/i,
+      /^(?:BUILD FAILED\b|--- FAIL: |✖ \d+ problems?\b|FAILURE: Build failed|npm run \w+ failed)|^[\w-]*sh: !\S*: event not found|^[^\n:]{1,60}: argument list too long$|^kill: \(\d+\) - no such process|^sudo: |\bis not in the sudoers file\b|^-?[\w/]*sh: [^\n]{1,80}: (?:bad interpreter|cannot execute)/i,
     kind: 'exception',
     fault: null,
     says: 'the command ended with a failure',
     exact: true,
   },
   {
-    pattern: /^access to this (?:page|site|resource|url|file)[^\n]{0,40} denied/i,
+    pattern:
+      /^an error occurred \(\w+\) when calling|^the \w+ "[^"\n]{1,100}" is invalid: |^access to this (?:page|site|resource|url|file)[^\n]{0,40} denied/i,
     kind: 'rejected',
     fault: null,
     says: 'a person or a rule refused the call',
@@ -260,10 +316,27 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^an error occurred \(\w+\) when calling|^[\w./+-]{1,40}: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |: exit status [1-9]\d*$|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+/i,
+      /^[\w./+-]{1,40}: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |^SQLSTATE\[|^(?:[a-z_]\w*\.){2,}[A-Z]\w+: |(?:^|: )exit status [1-9]\d*$|^process (?:finished|exited) with (?:exit )?code [1-9]|cannot find module '[./]|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+/i,
     kind: 'exception',
     fault: null,
     says: 'the command ended with a failure',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:\/\S{1,60}\/)?(?:ar|awk|base64|bc|bzip2|cargo|cat|chmod|chown|cmp|convert|cp|cut|date|dd|df|diff|dig|docker|du|expr|ffmpeg|ffprobe|find|gcc|ghc|go|grep|g?zip|head|iconv|java|javac|join|jq|julia|kill|ln|ls|lua|mkdir|mount|mv|mysql|nc|node|octave|openssl|paste|patch|perl|php|printf|psql|R|readlink|realpath|rm|rmdir|rsync|ruby|[bdkz]?a?sh|scp|sed|seq|sort|split|sqlite3|ssh|stat|su|swift|tail|tar|tee|test|touch|tr|uniq|unzip|useradd|wc|xargs|xxd|xz|zstd)(?: error)?: +(?=[a-z`'"(/.[-])[^\n]{0,120}(?:\b(?:no|not|cannot|could not|can't|won't|invalid|missing|unknown|undefined|unrecognized|unsupported|illegal|bad|error|fail(?:ed|ure)?|denied|un(?:matched|terminated|expected|able)|expected|must|only|too (?:many|few|long|large))\b)[^\n]*(?:\n[^\n]*){0,3}$/,
+    kind: 'exception',
+    fault: null,
+    says: 'the command ended with a failure',
+    exact: true,
+  },
+  {
+    // `Binder Error: …`, `CMake Error at f:4 (x):`, `LaTeX Error: …`; a measure or a title has a number or a capital behind it.
+    pattern:
+      /^(?:! )?(?!(?:Standard|Squared|Absolute|Relative|Mean|Root|Training|Validation|Test|Human|Medical|Trial|Type|Measurement|Rounding)\b)(?:[A-Z][\w-]*|[A-Z]\w+ [A-Z]\w+) Error(?: at [^\n]{1,80}(?:\n|:)|: (?![\d.]))/,
+    kind: 'exception',
+    fault: null,
+    says: 'the program stated an error',
     exact: true,
   },
   {
@@ -271,6 +344,22 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     kind: 'exception',
     fault: 'model',
     says: 'a test failed',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:[\w.-]{1,30}: )?'[^'\n]{1,60}' is not an? (?:[\w.-]+ )?command\b|^(?:no such|unknown) (?:sub)?command\b/i,
+    kind: 'exception',
+    fault: 'model',
+    says: 'the command does not exist',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:WRONGTYPE|NOAUTH|NOPERM|READONLY|MISCONF|CROSSSLOT|NOSCRIPT|LOADING|OOM|EXECABORT|MOVED \d+|BUSYGROUP|BUSYKEY) |^\(error\) /,
+    kind: 'exception',
+    fault: null,
+    says: 'the database refused the change',
     exact: true,
   },
   {
@@ -318,94 +407,3 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     says: 'the tool call raised an exception',
   },
 ];
-
-/** Words before a message that mark it as an error. */
-const PREFIX =
-  /^\s*(?:(?:\[|<|\*\*|❌\s*|⚠️?\s*)?(?:tool_use_error|error (?:when|while) executing (?:the )?tool|tool call failed|tool execution (?:error|failed)(?: with error)?|an unexpected error occurred|tool[ _]?error|execution error|runtime error|api (?:request )?error|error executing (?:tool|code|command)|search error|rpc error|mcp error -?\d+|\(error\)|Code: \d+\. DB::Exception|error (?:from|in|response|while|when|during|reading|opening|loading|near)\b[^\n:]{0,60}|error \[\w+\]|error \d{4} \(\w{5}\)(?: at line \d+)?|ORA-\d{5}|Msg \d+, Level \d+, State \d+(?:, Line \d+)?|npm ERR!|fetch error|error|exception|err|fatal|failed|failure|warning: error)(?:\]|>|\*\*)?\s*(?:[:：]|-|(?<=[\]>*]))\s*)+/i;
-
-/** The message of an error in JSON: the first of these keys that contains words. */
-const MESSAGE =
-  /^\s*\{[^{}[\]]{0,200}?"(?:error|error_message|message|errors|detail|details|reason|errmsg|msg)"\s*:\s*(?:\[\s*(?=\{))?(?:\{[^{}]{0,200}?"(?:message|msg|detail)"\s*:\s*)?"((?:[^"\\]|\\.){1,600})/;
-/** A JSON answer whose words alone may be an error. */
-const ANSWER =
-  /^\s*\{\s*"(?:result|output|content|response|text|stdout|stderr)"\s*:\s*"((?:[^"\\]|\\.){1,600})"\s*[,}]/;
-
-/** The title of a page, as proxies send it instead of an answer. */
-const PAGE = /^\s*<(?:!doctype html|html)\b[^<]*(?:<head\b[^<]*)?(?:<meta\b[^<]*)*<title>([^<]{1,200})<\/title>/i;
-/** `Failed to fetch page: …` */
-const FAILED_TO = /^\s*(?:failed|unable|could not|cannot|error) (?:to )?\w+[^\n:]{0,60}: /i;
-/** A class of a module, as Python prints an exception: `google.api_core.exceptions.NotFound: …`. */
-const CLASS = /^\s*(?:[a-z_]\w*\.)+_?[A-Z]\w+: /;
-
-/** Longer texts that do not call themselves an error are answers, whatever words they contain. */
-const SHORT = 320;
-const HEAD = 600;
-
-/** The cause named in the text of a result; null if it is not an error, or names none. */
-export function causeOf(text: string): { cause: ErrorCause; start: number } | null {
-  const start = text.search(/\S/);
-  if (start === -1) return null;
-  const message = MESSAGE.exec(text);
-  const quoted = message ?? ANSWER.exec(text) ?? PAGE.exec(text);
-  const whole = quoted === null ? text.slice(start, start + HEAD) : (quoted[1] ?? '');
-  const prefix = PREFIX.exec(whole)?.[0] ?? FAILED_TO.exec(whole)?.[0] ?? CLASS.exec(whole)?.[0] ?? '';
-  const said = whole.slice(prefix.length);
-  const cause =
-    message !== null
-      ? (inMessage(said) ?? inMessage(text.slice(start, start + HEAD)))
-      : prefix !== ''
-        ? (inMessage(said) ?? (CLASS.test(whole) ? inMessage(whole) : exactIn(whole)))
-        : atStart(said, (quoted === null ? text.length : whole.length) - start);
-  return cause === null ? null : { cause, start };
-}
-
-const exactIn = (message: string): ErrorCause | null =>
-  ERROR_CAUSES.find(({ pattern, exact }) => exact === true && pattern.test(message)) ?? null;
-
-const inMessage = (message: string): ErrorCause | null =>
-  ERROR_CAUSES.find(({ pattern }) => pattern.test(message)) ?? null;
-
-/** Prefixes that programs put before their message: `curl: (7) `, `bash: line 1: `, `search failed: `. */
-const PROGRAM =
-  /^(?:(?:dial|read|write|accept) (?:tcp|udp)\d? \S{1,80}: |lookup \S{1,80}(?: on \S{1,60})?: |(?:Get|Post|Put|Delete|Head) "[^"\n]{1,200}": )?(?:[\w./-]{1,40}: ){0,3}(?:\(\d+\) |line \d+: |\[\w+ \d+\] )?|^[\w ]{2,30} (?:failed|error)(?: for [^\n:]{1,60})?: /i;
-/** The end of a message that starts with the name of a file or host: `cat: x.csv: No such file or directory`. */
-const ENDS = /^[\w./()'" -]{1,40}: [^\n]{1,200}$/;
-
-/** A text without a word for an error is one if it begins with its cause and contains little else. */
-function atStart(message: string, length: number): ErrorCause | null {
-  if (length > SHORT) return null;
-  const [first = '', second = ''] = message.split('\n', 2);
-  // `x.c: In function 'main':` announces the message of the next line.
-  const line = first.endsWith(':') && exactIn(second) !== null ? second : first;
-  const program = PROGRAM.exec(line)?.[0].length ?? 0;
-  const near = ENDS.test(line) ? line.length : NEAR;
-  for (const cause of ERROR_CAUSES) {
-    if (cause.loose === true) continue;
-    const at = line.search(cause.pattern);
-    if (at === -1 || at > Math.max(program + NEAR, near)) continue;
-    if (cause.exact === true) return cause;
-    // An answer may quote the words of a question.
-    if (QUOTED.test(line.slice(0, at))) continue;
-    // A sentence about an error has a reporting verb, or an article, before it.
-    const behind = line.slice(at + (cause.pattern.exec(line)?.[0].length ?? 0));
-    if (SENTENCE.test(line.slice(0, at)) || ABOUT.test(line) || CONTINUES.test(behind)) continue;
-    return cause;
-  }
-  return null;
-}
-
-const NEAR = 24;
-const QUOTED = /^[^"]+ "[^"]*$/;
-const SENTENCE =
-  /\b(?:the page|article|about|how|why|when|if|explains?|means?|says?|called|word|is an?|are|was|were)\b/i;
-/** The sentence continues after the words. */
-const CONTINUES = /\b(?:is|are|was|were|means|until|which|who|whose|because)\b/i;
-/** A sentence about errors in general. */
-const ABOUT =
-  /\b(?:how to|means that|is an error|are set|people|you can|you should|page about|documentation|guide|tutorial|troubleshoot\w*|faq|happens when|occurs when|indicates)\b/i;
-
-/** A cause more specific than the exception's class: a `RuntimeError` may be memory that ran out. */
-export const worldsCause = (line: string): ErrorCause | null => {
-  const cause = inMessage(line.slice(0, HEAD));
-  return cause !== null && (cause.fault === 'world' || cause.fault === null) ? cause : null;
-};

@@ -95,7 +95,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the server could not be reached',
   ),
   any(
-    /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool (?:call|execution) failed: |An unexpected error occurred: )/,
+    /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool (?:call|execution) failed: |(?:The )?[Tt]ool (?:\S+ )?(?:raised|threw|crashed)\b|An unexpected error occurred: )/,
     'tool_failure',
     'tool',
     'the tool call raised an exception',
@@ -115,6 +115,19 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     null,
     'the tool answered with an error',
   ),
+  // Programs write the word in lower or upper case, tools that refuse a call as the first word of a sentence.
+  any(
+    /^\s*(?:(?:\[ERROR\]|ERROR:|error:|fatal:|FATAL:)\s*\S|Code: \d+\. DB::Exception: )/,
+    'exception',
+    null,
+    'the program stated an error',
+  ),
+  any(
+    /^\s*(?:Blocked|(?:\w+ )?not allowed|(?:Access|Permission) denied)(?:: |\. )\S/i,
+    'rejected',
+    null,
+    'the tool answered with an error',
+  ),
   any(
     /^\s*error (?:from|in|response|while|when|during|processing|reading|opening|loading)\b[^\n:]{0,60}:\s/i,
     'rejected',
@@ -123,6 +136,13 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
   ),
   any(
     /^\s*(?:\[error\]|\*\*error\*\*|error|fatal|exception|tool error|<(?:tool_use_)?error>|\(error\)(?=\s[A-Z]{2,} ))\s*(?:[:：]|(?<=[\]>*)])\s*)\s*\S/i,
+    'rejected',
+    null,
+    'the tool answered with an error',
+  ),
+  // A short answer that opens with what could not be done.
+  any(
+    /^\s*(?:Failed to|Unable to|Could not|Couldn['’]t|Cannot|Can['’]t) [a-z][^\n]{3,200}\s*$/,
     'rejected',
     null,
     'the tool answered with an error',

@@ -1,11 +1,11 @@
-import { causeOf, worldsCause } from './error-causes.ts';
+import { causeOf, worldsCause } from './cause-of.ts';
 import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
 import { ERROR_PATTERNS } from './error-patterns.ts';
 import { commandOutcome, framedOutcome } from './framed-outcome.ts';
 import type { RecordedOutcome } from './outcome.ts';
 
 /** The description of an error message without a cause. */
-const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'timeout']);
+const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'timeout', 'exception']);
 const EXACT_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => !VAGUE.has(kind));
 const VAGUE_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => VAGUE.has(kind));
 
@@ -82,7 +82,7 @@ function innerText(text: string): string {
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The line with which Python names the exception, alone or after a traceback. */
 const RAISED =
-  /^(?:Caused by: |Uncaught |Unhandled exception\. )?(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
+  /^(?:Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )*(?:[A-Za-z_][\w.]*\.)?((?:[A-Z]|[a-z]+[A-Z])\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired|[a-z](?:NotFound|Denied|Refused|Exhausted|Exceeded|Failed|Failure|Timeout))|Invalid[A-Z]\w+)(?::|$)/;
 /** A class that a module keeps among its errors, whatever its name. */
 const AMONG_ERRORS = /^(?:[a-z_]\w*\.)*(?:exceptions?|errors?|_errors|exc)\.(?:\w+\.)*([A-Z]\w+)(?::|$)/;
 
@@ -129,17 +129,22 @@ function raised(text: string): ToolFailure | null {
   if (!isTraceback && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
   const exception = name === undefined ? {} : { exception: name };
-  if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
   const cause = worldsCause(said);
+  // A timeout that names a connection is the server's.
+  if (known?.[1] === 'timeout' && cause?.kind === 'unavailable')
+    return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
+  if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
   if (cause === null && name === 'HTTPError')
     return { kind: 'http', fault: null, says: 'a request was refused', exception: name, ...line };
   if (cause !== null) return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
   const says = isTraceback ? 'a Python traceback' : 'the code raised an exception';
   // A truncated traceback does not show the exception.
-  const raisedBy = said.replace(/^(?:Caused by: |Uncaught |Unhandled exception\. )/, '');
+  const raisedBy = said.replace(/^(?:Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )+/, '');
   // An exception without a module, below frames, is of the code itself.
   const isCertain =
     name !== undefined && (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
+  const named = isCertain || isTraceback ? null : causeOf(raisedBy)?.cause;
+  if (named != null) return { kind: named.kind, fault: named.fault, says: named.says, ...exception, ...line };
   return { kind: 'exception', fault: isCertain ? 'model' : null, says, ...exception, ...line };
 }
 
