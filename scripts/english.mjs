@@ -11,7 +11,7 @@ const HABITS = {
   'stands, stand': /\bstands?\b/gi,
   anew: /\banew\b/gi,
   'own as a noun': /\b(?:of|an|the|its|their) own\b(?! \w)/gi,
-  'is none, are none': /\b(?:is|are) none\b/gi,
+  'is none, are none': /\b(?:is|are) none\b/g,
   'where for if': /, where (?:it|there|that|one|they) (?:is|are|was|has|have)\b/gi,
   'what as a subject': /(?:^|[.;:] |\* |\/\/ )What (?!if\b|'s\b)\w+/gm,
   'whoever, whatever as a subject': /(?:^|[.;:] |\* |\/\/ )Who(?:ever)? \w+/gm,

@@ -39,7 +39,7 @@ test('each npm script that a guide names is there', () => {
   }
 });
 
-test('each part has a page of its own, with its entries', () => {
+test('each part has a page with its entries', () => {
   for (const part of ['core', 'analysis', 'sandbox', 'engine', 'replay', 'cluster', 'viewer']) {
     const page = readFileSync(new URL(`src/${part}/README.md`, home), 'utf8');
     expect(page.split('\n').length, part).toBeLessThanOrEqual(60);

@@ -50,7 +50,7 @@ export class Groups {
   /** Why a rollout has no group; null if it has one. */
   reasonOf(record: number): string | null {
     if (this.keyOf(record) !== null || !this.#keys[record]) return null;
-    return 'all prompts of its step are equal: they cannot tell groups apart';
+    return 'all prompts of its step are equal: they cannot distinguish groups';
   }
 }
 

@@ -24,18 +24,18 @@ test("alpha of Krippendorff's example C, four observers, twelve units, gaps: 0.7
   expect(published?.value).toBeCloseTo(0.743, 3);
 });
 
-test('one label alone tells nothing beyond chance; less than chance is below 0', () => {
+test('one label alone says nothing beyond chance; less than chance is below 0', () => {
   expect(agreementOf(table('aaaa', 'aaaa'))).toMatchObject({ observed: 1, value: null });
   expect(agreementOf(table('aabb', 'bbaa'))?.value).toBe(-1);
   expect(agreementOf(table('aab', 'aab', 'aab'))?.value).toBe(1);
 });
 
-test('without two raters on one thing there is no agreement to tell', () => {
+test('without two raters on one thing there is no agreement', () => {
   expect(agreementOf([])).toBeNull();
   expect(agreementOf(table('ab..', '..ab'))).toBeNull();
 });
 
-test('each two raters are told apart', () => {
+test('each pair of raters is distinguished', () => {
   const found = pairwise(table('aabb', 'aabb', 'aaab'));
   expect(found.map(({ raters, observed }) => [raters.join(), observed])).toEqual([
     ['a,b', 1],

@@ -15,11 +15,11 @@ const step = (mean: number | null, toolErrors = 0, truncated = 0, looked = 100):
   truncated,
 });
 
-describe('what --notify tells of a step', () => {
+describe('what --notify reports of a step', () => {
   test.each([
     ['score<0.1', step(0.03), 'score 0.03 < 0.1'],
     ['score<0.1', step(0.1), null],
-    // What is told must be true: 0.10 is not below 0.1.
+    // A report must be true: 0.10 is not below 0.1.
     ['score<0.1', step(0.0996), 'score 0.0996 < 0.1'],
     ['score < 0.1', step(0.09999999), 'score 0.09999999 < 0.1'],
     ['score >= 0.5', step(0.5), 'score 0.50 >= 0.5'],

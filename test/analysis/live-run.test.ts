@@ -106,7 +106,7 @@ describe('a run from afar', () => {
     ['past', [72 + 1500, 62 + 1500, 52 + 1500, 42 + 1500]],
     // A step of before the pause of a resumed run is beside the new ones.
     ['quiet', [1000, 990, 980, 62, 52, 42]],
-    // Copied files have one time, or times in no order: they tell no interval.
+    // Copied files have one time, or times in no order: they give no interval.
     ['past', [42, 42, 42, 42]],
     ['past', [42, 45, 41, 46, 43, 44]],
     ['live', [4, 7, 3, 8, 5, 6]],
@@ -131,7 +131,7 @@ describe('a run from afar', () => {
     expect(live.stats(null).rollouts).toBe(1);
   });
 
-  test('what came first counts at once, before listeners are told of it', async () => {
+  test('what came first counts at once, before listeners hear of it', async () => {
     step('1.jsonl', 5, score(1));
     dump = Dump.open([directory]);
     const live = new LiveRun(dump);
@@ -199,7 +199,7 @@ describe('a step is judged', () => {
     expect(texts(live, later())).toEqual(['step 1: score 0.00 < 0.1']);
   });
 
-  test('again, when a resumed run writes it again, in place or anew', async () => {
+  test('again, when a resumed run writes it again, in place or as a new file', async () => {
     step('1.jsonl', 10, score(1, 1));
     const live = await open('score<0.1');
     writeFileSync(join(directory, '1.jsonl'), score(0, 0));

@@ -30,7 +30,7 @@ test.each([
   expect(holds(text, [ran({}), drifted])).toBe(expected);
 });
 
-test('of a rollout of which nothing was run again only null holds', () => {
+test('for a rollout whose calls were not run again, only null holds', () => {
   expect(holds('again == null', [])).toBe(true);
   expect(holds('again != drift', [])).toBe(false);
   expect(holds('again.exit != 0', [])).toBe(false);

@@ -42,7 +42,7 @@ describe('a filter asks each history', () => {
     expect(holds('context.depth > 1')).toBe(false);
   });
 
-  it('and when the rollout was made, where that is known', () => {
+  it('and when the rollout was made, if known', () => {
     expect(holds('time.model == 3 && time.score == 2 && time.blank == 1')).toBe(true);
     // Nothing says that no tool took time.
     expect(holds('time.tool == 0')).toBe(false);

@@ -87,7 +87,7 @@ describe('words of facts, groups and tools', () => {
     expect(completions('score > 1 && ended == "l', [])).toEqual(['score > 1 && ended == "length"']);
   });
 
-  test('what the group tells', () => {
+  test('values of the group', () => {
     expect(holds('group.std == 0', line({}))).toBe(true);
     expect(holds('rank == 1', line({}))).toBe(false);
     expect(compileQuery('group.mean > 0.5 && score == 1').asksGroups).toBe(true);

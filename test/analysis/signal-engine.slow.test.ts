@@ -1,4 +1,4 @@
-// Clean rollouts of the engine, in groups with spread: nothing was lost, and nothing may be told.
+// Clean rollouts of the engine, in groups with spread: nothing was lost, and nothing may be reported.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';

@@ -145,11 +145,11 @@ describe('signal', () => {
   const cases = recorded('signal.jsonl');
   const checkOf = (finding: string) =>
     Object.entries(SIGNAL_CHECKS).find(([, { word }]) => word === finding)?.[0] ?? null;
-  it.skipIf(cases.length === 0)("what verl's threads tell, recorded (skipped without ../shared/data)", () => {
+  it.skipIf(cases.length === 0)("the recorded metrics of verl's threads (skipped without ../shared/data)", () => {
     const wrong = cases.flatMap(({ inputs, finding, title, verl }: Recorded) => {
       const rewards = inputs.token_level_rewards ?? (inputs.width ? [[0, 0, inputs.reward]] : undefined);
       const masks: number[][] = inputs.response_mask ?? [[0, 0, 0]];
-      // Only what came of the rewards tells how they flowed; two trained tokens are whitened to the same advantages either way.
+      // Only what came of the rewards shows how they flowed; two trained tokens are whitened to the same advantages either way.
       const flow = finding === 'reward does not reach the turns before an observation' ? verl['2026-01-29'] : {};
       const lines = masks.map(
         (mask, i): Line => ({
@@ -169,7 +169,7 @@ describe('signal', () => {
       const found = words(lines);
       const isSilent = finding === 'none' || finding.startsWith('reference');
       const isRight = isSilent ? found.length === 0 : found.includes(checkOf(finding) as never);
-      return isRight ? [] : [`${title}: ${finding}, told ${found}`];
+      return isRight ? [] : [`${title}: ${finding}, reported ${found}`];
     });
     expect(wrong).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe('signal', () => {
     );
   });
 
-  it('rollouts that have a group each though groups were meant are an error, and one alone by design is none', () => {
+  it('rollouts that have a group each though groups were meant are an error, and one alone by design is not', () => {
     const line = (i: number, more: Partial<Line>): Line => ({
       input: `user\nquestion ${Math.floor(i / 4)}\nassistant\n`,
       mask: [1],
@@ -238,11 +238,11 @@ describe('signal', () => {
     expect(words(lines((i) => ({ ...apart(i), adv_estimator: 'grpo' })))).toEqual(['group_alone']);
     expect(words(lines((i) => ({ ...apart(i), adv_estimator: 'gae' })))).toEqual([]);
     expect(words(lines((i) => ({ ...apart(i), advantages: [i % 2] })))).toEqual(['group_alone']);
-    // Pictures may tell prompts of one text apart.
+    // Pictures may distinguish prompts of one text.
     expect(words(lines(() => ({ input: 'user\nwhat is this?\nassistant\n' })))).toEqual([]);
   });
 
-  it('uids that no two rollouts share are told where prompts came several times, unless the advantages are of prompts', () => {
+  it('uids that no two rollouts share are reported where prompts came several times, unless the advantages are of prompts', () => {
     const lines = (advantage?: (i: number) => number) =>
       Array.from(
         { length: 12 },
@@ -290,7 +290,7 @@ describe('signal', () => {
     () => {
       const missing = advantages.flatMap(({ label, case: name, verl, ...batch }: Recorded) => {
         if (verl.raises !== undefined) return [];
-        // A spread that 32 bits hold in their last digit alone tells nothing apart.
+        // A spread that 32 bits hold in their last digit alone distinguishes nothing.
         if (/differences of 1e-7/.test(name)) return [];
         const rows = rowsOf(
           batch.response_mask.map((mask: number[], i: number) => ({
@@ -352,7 +352,7 @@ describe('signal', () => {
       [0, 0.25],
     ]);
     expect(trainedBy.get('unknown') ?? trainedBy.get('assistant')).toBeGreaterThan(0);
-    // Whose text the trained tokens of the first row are cannot be told: its mask has more runs than it has turns.
+    // The trained tokens of the first row cannot be attributed: its mask has more runs than it has turns.
     expect(Object.fromEntries(lossBy!.roles)).toEqual({ unknown: 0.25, assistant: 0.75 });
     expect(Object.fromEntries(lossBy!.contexts)).toEqual({ unknown: 0.25, main: 0.75 });
     expect(ratio!.tokens).toBe(2);

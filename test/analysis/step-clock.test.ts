@@ -20,7 +20,7 @@ describe('a step on one clock', () => {
     });
   });
 
-  it('is none where a start is missing: durations alone are on no clock', () => {
+  it('does not exist if a start is missing: durations alone are on no clock', () => {
     expect(stepClock([row(0, 100, 10), row(1, null, 20)])).toBeNull();
     expect(stepClock([])).toBeNull();
   });

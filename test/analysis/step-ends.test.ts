@@ -32,7 +32,7 @@ describe('a step is complete', () => {
     expect(new StepEnds().isComplete(short, steps, NOW)).toBe(true);
   });
 
-  test('by a quiet far longer than its own gaps, where there is none before it', () => {
+  test('by a quiet far longer than its own gaps, without one before it', () => {
     const ends = new StepEnds();
     const first = fileOf(21, QUIET + 1);
     ends.note(first, true, NOW - QUIET - 4001);

@@ -13,7 +13,7 @@ import { NO_GROUP } from '../../src/core/rollout/group-key.ts';
 const MINUTE = 60_000;
 
 describe('the rate of arrivals', () => {
-  test('is told over a minute at the least, and over five', () => {
+  test('is given over at least a minute, and over five', () => {
     const rate = new ArrivalRate(0);
     expect(rate.perMinute(1000, null)).toBeNull();
     rate.add(10, 1000);
@@ -42,7 +42,7 @@ describe('the usual interval of a step', () => {
     expect(interval(0, 10, 20, 500, 510)).toBe(10 * MINUTE);
   });
 
-  test('is not told by two steps, by copied files, nor where more than a third go backwards', () => {
+  test('is not given by two steps, by copied files, or if more than a third go backwards', () => {
     expect(interval(0, 10)).toBeNull();
     expect(interval(0, 0.001, 0.002, 0.003)).toBeNull();
     expect(interval(0, 10, 5, 15, 8)).toBeNull();
@@ -130,7 +130,7 @@ describe('groups', () => {
     ]);
   });
 
-  test('by prompts that are all alike are none; those by uid hold', () => {
+  test('by prompts that are all alike do not count; those by uid do', () => {
     const alike = [key('prompt', 'a'), key('prompt', 'a'), key('uid', 'u', 'a')];
     const groups = new Groups(alike, () => 1);
     expect(groups.reasonOf(0)).toContain('all prompts of its step are equal');

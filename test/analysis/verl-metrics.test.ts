@@ -1,4 +1,4 @@
-// What verl's own functions make of small tables, against what a dump of the same rows tells.
+// The results of verl's own functions on small tables, against those of a dump with the same rows.
 import { describe, expect, test } from 'vitest';
 import { type FactRows, readFactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { membersByNumber } from '../../src/analysis/facts/members.ts';
@@ -87,7 +87,7 @@ describe.skipIf(cases.length === 0)(
               if (kind === undefined) continue;
               const own = groups.filter((rows) => rows.length === Number(n) && data_sources[rows[0]!] === source);
               const numbers = facts.numbers(kind === 'mean' ? 'group.mean' : 'group.std');
-              // One prompt alone is no group: its mean is that of all, and its spread is told by stats.
+              // One prompt alone is no group: its mean is that of all, and stats shows its spread.
               if (own.length === 0 && kind === 'std') continue;
               const got = own.length > 0 ? mean(own.map((rows) => numbers[rows[0]!]!)) : mean(infos_dict.reward);
               expect([name, source, metric, got]).toEqual([name, source, metric, expect.closeTo(value, 9)]);
@@ -119,7 +119,7 @@ describe.skipIf(cases.length === 0)(
         await factsOf([...records, other, other], (facts) => {
           const members = [...rewards.keys()];
           const { figures, unknown } = validationOf(facts, 'score', members);
-          // verl gives NaN, or ends, where a score is none.
+          // verl gives NaN, or ends, without a score.
           if (!rewards.every(Number.isFinite)) return expect([name, unknown]).toEqual([name, 1]);
           expect([name, unknown]).toEqual([name, 0]);
           const told: Recorded = {};

@@ -1,4 +1,4 @@
-// A script of the tests as a process of its own.
+// A script of the tests as a separate process.
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../program.ts';

@@ -1,4 +1,4 @@
-// What a worker does not take, and what is given up: at a real Redis, each told with its reason.
+// Work that a worker refuses, and work that is given up: at a real Redis, each with its reason.
 import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { QueuedJobs } from '../../src/cluster/jobs.ts';

@@ -17,7 +17,7 @@ it.each([rollout, ['replay', 'dump.jsonl'], ['rescore', 'dump.jsonl']])(
 );
 
 it.each([rollout, ['replay', 'dump.jsonl'], ['rescore', 'dump.jsonl']])(
-  'a Redis that is not there is told: %s',
+  'a missing Redis is reported: %s',
   async (...command) => {
     const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}', 'dump.jsonl': '{}' });
     const { code, stderr } = await rolloutViewer([...command, '--queue', 'http://127.0.0.1:9'], { cwd });
@@ -54,7 +54,7 @@ it('a variable of a worker is not named by what travels', () => {
   expect(place('ROLLOUT_VIEWER_USER_API_KEY')).not.toThrow();
 });
 
-it('an address with a password is told without it', () => {
+it('an address with a password is reported without it', () => {
   expect(() => checkSecrets('url: http://me:pass@host/v1', 'the settings')).toThrow(
     'the settings: the address http://…@host/v1 holds a password',
   );

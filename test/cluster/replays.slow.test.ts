@@ -33,7 +33,7 @@ function workplace(lines: string) {
   return { folder, url, journal, run };
 }
 
-/** All entries of a journal but for times, in an order of their own. */
+/** All entries of a journal without times, sorted. */
 function entries(folder: string): string[] {
   const found = readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))

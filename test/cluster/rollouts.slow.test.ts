@@ -108,7 +108,7 @@ describe(`rollouts behind a queue${noRedis}`, () => {
     expect(lines('queued')).toEqual(lines('alone'));
   });
 
-  it.skipIf(!hasRedis)('end a step early, and go on with what workers handed over half-made', async () => {
+  it.skipIf(!hasRedis)('end a step early, and continue what workers handed over unfinished', async () => {
     const { folder, url, queued, alone, made, lines } = workplace();
     await rolloutViewer(alone, { cwd: folder });
     startWorker(url);

@@ -1,4 +1,4 @@
-// What processes share at a real Redis: one limit for all of them, and texts of any size.
+// Processes share one limit and texts of any size through a real Redis.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
 let redis: TestRedis;
 const open: SharedRedis[] = [];
-/** As a process of its own has it. */
+/** As a separate process has it. */
 async function connection(): Promise<SharedRedis> {
   const shared = await shareRedis(redis.url, () => {});
   open.push(shared);
@@ -83,7 +83,7 @@ describe.each(kinds)(`a limit %s${noRedis}`, (_, limiters, needsRedis) => {
     expect(await waiting).toBe('next');
   });
 
-  it.skipIf(isOff)('holds the place of a task that was given up until it has ended, where that is asked', async () => {
+  it.skipIf(isOff)('holds the place of a task that was given up until it has ended, if asked to', async () => {
     const [limiter] = await limiters(1, 1);
     let die = () => {};
     const dying = limiter!.run(() => new Promise<void>((resolve) => (die = resolve)), {

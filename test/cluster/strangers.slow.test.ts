@@ -1,4 +1,4 @@
-// Whoever can write to the Redis may write anything: workers and runs go on, and tell what they put aside.
+// Anyone with access to the Redis may write anything: workers and runs continue, and report what they put aside.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -42,7 +42,7 @@ const rescored = (cwd: string) =>
   rolloutViewer(['rescore', 'dump', '--reward', 'gsm8k', '--queue', redis.url, '--json'], { cwd });
 
 describe(`a stranger at the Redis${noRedis}`, () => {
-  it.skipIf(!hasRedis)('stops neither workers nor runs by entries that are none', async () => {
+  it.skipIf(!hasRedis)('stops neither workers nor runs by invalid entries', async () => {
     const entries = ['', 'no json', '[', 'null', '{}', '{"id":"x"}', '[1]', `{"id":"${'x'.repeat(100_000)}"}`];
     for (const [at, text] of entries.entries()) {
       await shared.redis.hset(`${PREFIX}:runs`, `e${at}`, text);

@@ -30,7 +30,7 @@ describe(`a worker${noRedis}`, () => {
     expect(await worker.ended).toBe(143);
   });
 
-  it.skipIf(!hasRedis)('an array of eight makes a run, tells what it is at, and ends by itself', async () => {
+  it.skipIf(!hasRedis)('an array of eight makes a run, reports its progress, and ends by itself', async () => {
     const busiest: Busiest = { sandbox: 0, model: 0 };
     const sandbox = await slowSandbox(busiest, 20);
     const model = await slowModel(busiest, 20);

@@ -10,7 +10,7 @@ export const TASKS = 40;
 export const N = 2;
 export const CAP = 3;
 
-/** What was in flight at once at the most, since it was set to 0. */
+/** The most that was in flight at once, since it was set to 0. */
 export interface Busiest {
   sandbox: number;
   model: number;
@@ -81,7 +81,7 @@ export interface Places {
 }
 
 let runs = 0;
-/** A run of its own: its folder, its keys at the Redis, and the same run without a queue. */
+/** A separate run: its folder, its keys at the Redis, and the same run without a queue. */
 export function workplace({ redis, model, sandbox }: Places, files: Record<string, string> = {}) {
   const folder = directoryWith({
     'tasks.jsonl': Array.from({ length: TASKS }, (_, at) =>

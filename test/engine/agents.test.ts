@@ -187,7 +187,7 @@ describe('TrajectoryCollectEngine', () => {
     const { modelCall } = replies(sampled('one'), sampled('end'));
     const tokenize = messagesTokenizer(tokenizer);
     const token = await new TrajectoryCollectEngine(new ModelAgent('S'), env, { modelCall, tokenize }).collect('Token');
-    // What the environment said after the last reply, no model sees.
+    // No model sees the environment's text after the last reply.
     const whole = tokenizer.render(token.conversation_text.slice(0, -1), [], false);
     expect(`${tokenizer.decode([...token.prompt_tokens, ...token.conversation_tokens], false)}\n`).toBe(whole);
     const trained = token.conversation_tokens.filter((_, at) => token.conversation_masks[at] === 1);
@@ -373,7 +373,7 @@ describe('the Qwen tool parser', () => {
 });
 
 describe('ToolAgent', () => {
-  it('tells of its tools behind the system prompt, with nothing between', () => {
+  it('describes its tools right after the system prompt', () => {
     const [system] = new ToolAgent('SYS', 'qwen', [calculator()]).chatCompletions;
     expect(system!.content).toMatch(
       /^SYSYou are provided with function signatures within <tools><\/tools> XML tags:\n<tools>\n\[/,

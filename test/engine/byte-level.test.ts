@@ -89,6 +89,6 @@ it.each([
   ['another normalizer', { normalizer: { type: 'Lowercase' } }],
   ['a metaspace', { pre_tokenizer: { type: 'Metaspace' } }],
   ['tokens that take the space beside them', { added_tokens: [{ id: 1, content: '<s>', lstrip: true }] }],
-])('is not told of a tokenizer with %s', (_, more) => {
+])('is not known of a tokenizer with %s', (_, more) => {
   expect(ByteLevel.of({ ...TOKENIZER_JSON, ...more } as unknown as JsonObject, {})).toBeNull();
 });

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../src/core/json/value.ts';
 import { ChatTokenizer } from '../../src/engine/index.ts';
 
-/** GPT-2's printable stand-ins for the 256 bytes. */
+/** GPT-2's printable characters for the 256 bytes. */
 function byteAlphabet(): string[] {
   const printable = (byte: number) => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let next = 256;

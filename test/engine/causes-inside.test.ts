@@ -99,7 +99,7 @@ describe('what the model did is scored', () => {
     ]);
   });
 
-  it('with a tool that raised, which the model reads and a person is told', async () => {
+  it('with a tool that raised, which the model reads and a person sees', async () => {
     const code = 'export class Fickle { async execute() { throw new Error("not today"); } }';
     const file = fileOf('fickle.mjs', code);
     const schema =

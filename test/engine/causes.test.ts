@@ -39,7 +39,7 @@ let mode: Mode = 'ok';
 let sandboxIsDead = false;
 let sandboxHangs = false;
 let rewardIsDead = false;
-/** What the services say in the place of an answer. */
+/** The services' texts in place of an answer. */
 let sandboxSays: object | null = null;
 let rewardSays: object | null = null;
 let model: Server;
@@ -377,7 +377,7 @@ describe('what failed around the model is no score', () => {
     expect(summary.faults).toEqual(['2 cut by length']);
   });
 
-  it('a turn that the model ended at once is its own, scored and told', async () => {
+  it('a turn that the model ended at once belongs to the model, is scored and reported', async () => {
     const server = createServer(async (request, response) => {
       for await (const _ of request);
       const usage = { prompt_tokens: 5, completion_tokens: 1 };
@@ -406,7 +406,7 @@ describe('what failed around the model is no score', () => {
 });
 
 describe('a step with a deadline', () => {
-  it('keeps what is half-made, and goes on with it', async () => {
+  it('keeps unfinished rollouts, and continues them', async () => {
     const { run, rows, said } = workplace(Array.from({ length: 3 }, () => task()).join('\n'));
     mode = 'hung';
     const broken = await run({ n: 1, deadline: 0.3 });

@@ -54,7 +54,7 @@ describe('tasks', () => {
     ]);
   });
 
-  it('have a key that survives sorting, and tells equal tasks apart', async () => {
+  it('have a key that survives sorting, and distinguishes equal tasks', async () => {
     const a = '{"prompt": "a", "ground_truth": 1}';
     const b = '{"prompt": "b"}';
     const keys = ((await read([a, b, '{"ground_truth": 1, "prompt": "a"}'].join('\n'))) as Task[]).map(
@@ -67,7 +67,7 @@ describe('tasks', () => {
     expect(keys.every((key) => !key.includes('_'))).toBe(true);
   });
 
-  it('that are none are told with their line', async () => {
+  it('that are invalid are reported with their line', async () => {
     const entries = await read('\ufeff{"prompt": "a"}\n\n{"answer": "b"}\nnot json\n{"prompt": []}\n{"prompt": "c"}');
     expect(entries.map((entry) => (isTaskError(entry) ? entry.line : entry.index))).toEqual([0, 3, 4, 5, 1]);
     expect(entries[1]).toMatchObject({ message: expect.stringContaining('not a task') });
@@ -159,7 +159,7 @@ describe('groups for a learner', () => {
     expect([await one, await two]).toEqual([[[1], [2]], [[3]]]);
   });
 
-  it('a group that cannot become whole is told and passed over', async () => {
+  it('a group that cannot become whole is reported and passed over', async () => {
     const told: unknown[] = [];
     const buffer = new GroupBuffer<number>(2, (group) => told.push(group));
     buffer.open('a');
@@ -172,7 +172,7 @@ describe('groups for a learner', () => {
     expect(await buffer.take(1)).toEqual([[3, 4]]);
   });
 
-  it('at the end nothing is lost: whole groups are handed out, the others told', async () => {
+  it('at the end nothing is lost: whole groups are handed out, the others reported', async () => {
     const told: string[] = [];
     const buffer = new GroupBuffer<number>(1, ({ key }) => told.push(key));
     buffer.open('never');
@@ -254,7 +254,7 @@ describe('collecting', () => {
     expect(await shown({ toolsKwargs, needToolsKwargs: true, toolSelection: [String(second)] })).toEqual([second]);
   });
 
-  it('need_tools_kwargs under --verl-compat narrows nothing, as in verl, and the user is told', async () => {
+  it('need_tools_kwargs under --verl-compat narrows nothing, as in verl, with a warning', async () => {
     const line = JSON.stringify({
       prompt: '?',
       extra_info: { need_tools_kwargs: true, tools_kwargs: { code_interpreter: { create_kwargs: {} } } },
@@ -275,7 +275,7 @@ describe('collecting', () => {
     expect(await toldFor(both, null)).toEqual([]);
   });
 
-  it('is told once that no video of its tasks reaches the model', async () => {
+  it('reports once that no video of its tasks reaches the model', async () => {
     const line = JSON.stringify({
       prompt: '?',
       ground_truth: '4',
@@ -322,7 +322,7 @@ describe('collecting', () => {
     expect(order).toEqual(Array.from({ length: count }, (_, index) => Array<number>(n).fill(index)));
   });
 
-  it('tells of incomplete groups, and the learner may stop', async () => {
+  it('reports incomplete groups, and the learner may stop', async () => {
     const told: string[] = [];
     const onIncomplete = ({ key, errors }: { key: string; errors: string[] }) => told.push(`${key} ${errors.join()}`);
     const model = echo((question) => question === '1');
@@ -442,7 +442,7 @@ describe('settings', () => {
     ['n: many', /c\.yaml:1: n: expected a whole number from 1/],
     ['n: [', /c\.yaml:1: not YAML/],
     ['tool_response_truncate_side: top', /left.*right.*middle/],
-  ])('%s is told', (text, message) => expect(() => parseSettings(text, 'c.yaml')).toThrow(message));
+  ])('%s is reported', (text, message) => expect(() => parseSettings(text, 'c.yaml')).toThrow(message));
 
   it('a flag that is no number is named', () => {
     expect(() => settingsOfFlags({ max_model_len: 'long' })).toThrow('--max-model-len long');

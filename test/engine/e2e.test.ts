@@ -49,7 +49,7 @@ const toolsYaml = (url: string) => `tools:
 `;
 
 const errors = { drops: 0, refusals: 0 };
-/** Calls the interpreter, then reads its output; every third rollout believes in a number of its own. */
+/** Calls the interpreter, then reads its output; every third rollout insists on another number. */
 function reply(body: Body, { number }: { number: number }): Reply {
   if (number % 11 === 3) {
     errors.drops++;
@@ -207,7 +207,7 @@ describe('from tasks to a dump', () => {
     expect(plain.stdout).toContain('[tool]');
   });
 
-  it('the program goes on with it, and has nothing to do', async () => {
+  it('the program continues it, and has nothing to do', async () => {
     const resumed = (name: string, ...more: string[]) =>
       rolloutViewer(
         [
@@ -367,7 +367,7 @@ describe('exact tokens', () => {
   });
 });
 
-it('code is scored as without a sandbox of its own, where no address of one was given', async () => {
+it('code is scored as without a sandbox if no address of one was given', async () => {
   const code = '```python\ndef f(x):\n    return True\n```';
   const coder = await scriptedModel(() => ({ text: code }));
   const client = new SandboxClient({ endpoint: sandbox.url });

@@ -1,4 +1,4 @@
-// A model server and the services around it, on loopback, each of which can be made to answer as no such server should.
+// A model server and the services around it, on loopback; each can be made to answer as no such server should.
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -125,7 +125,7 @@ export async function services() {
 }
 export type Services = Awaited<ReturnType<typeof services>>;
 
-/** A key and two certificates for 127.0.0.1, one of which has expired; null where openssl is not there. */
+/** A key and two certificates for 127.0.0.1, one of them expired; null without openssl. */
 export function certificates(): { folder: string; key: string; cert: string; expired: string } | null {
   const folder = directoryWith({ 'san.cnf': 'subjectAltName=IP:127.0.0.1' });
   const openssl = (line: string) => execFileSync('openssl', line.split(' '), { cwd: folder, stdio: 'ignore' });

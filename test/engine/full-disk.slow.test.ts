@@ -8,7 +8,7 @@ import { dumpLines } from '../support/dump-lines.ts';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
-const why = canMount ? '' : ' (skipped: this system lets nobody mount in a namespace of their own)';
+const why = canMount ? '' : ' (skipped: this system allows no mounts in a new namespace)';
 const TASKS = 60;
 
 let model: ScriptedModel;
@@ -43,7 +43,7 @@ async function clean() {
 }
 
 describe('a dump that cannot grow', () => {
-  it.skipIf(!canMount)(`on a full disk is kept whole, and gone on with${why}`, async () => {
+  it.skipIf(!canMount)(`on a full disk is kept whole, and continued${why}`, async () => {
     const { stderr, stdout, folder } = await script(
       [
         'mount -t tmpfs -o size=64k none $OUT',
@@ -61,7 +61,7 @@ describe('a dump that cannot grow', () => {
     expect(shown(join(folder, 'copy.jsonl'))).toEqual(await clean());
   });
 
-  it('under a limit on files is kept whole, and gone on with', async () => {
+  it('under a limit on files is kept whole, and continued', async () => {
     const { stderr, stdout, out } = await script(
       ['(ulimit -f 32; $RUN; echo "first $?")', '$RUN --resume; echo "second $?"'],
       [],

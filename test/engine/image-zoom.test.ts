@@ -46,7 +46,7 @@ describe('the part of a picture that a box means', () => {
     expect(sizeForModel({ width, height })).toEqual({ width: ownWidth, height: ownHeight });
   });
 
-  it('is none of a strip', () => {
+  it('does not exist for a strip', () => {
     expect(() => sizeForModel({ width: 20000, height: 16 })).toThrow('aspect ratio must be smaller than 200');
   });
 });
@@ -145,7 +145,7 @@ describe('image_zoom_in_tool', () => {
       { bbox_2d: [50, 5, 10.5, 90] },
       'Error: The specified bounding box [50, 5, 10.5, 90] is invalid or results in a crop smaller than the minimum size of 28x28.',
     ],
-  ])('tells the model what is wrong with %j', async (parameters, text) => {
+  ])('shows the model the mistake in %j', async (parameters, text) => {
     const { response, reward, metrics } = await zoom(picture, parameters);
     expect(response).toMatchObject({ text, error: text, fault: 'model' });
     expect([reward, metrics]).toEqual([-0.05, { success: false }]);

@@ -1,4 +1,4 @@
-// 1,000 rollouts with a tool that fails and a model that drops its streams; killed in the middle; gone on with.
+// 1,000 rollouts with a tool that fails and a model that drops its streams; killed in the middle; continued.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -91,7 +91,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('a run of 1,000 rollouts', () => {
-  it('killed in the middle and gone on with, makes every one once', async () => {
+  it('killed in the middle and continued, makes every one once', async () => {
     const directory = workplace();
     const first = spawn(process.execPath, [bin, ...args()], { cwd: directory, stdio: 'ignore' });
     const ended = new Promise((resolve) => first.on('exit', resolve));
@@ -114,7 +114,7 @@ describe('a run of 1,000 rollouts', () => {
     const groups = rows.map(({ uid }) => (uid as string).split('_')[0]!);
     expect(new Set(groups).size).toBe(TASKS);
 
-    // What failed on the way is a result that the model saw, or a retry that it did not.
+    // A failure on the way is a result that the model saw, or a retry that it did not.
     expect(drops).toBeGreaterThan(50);
     expect(rows.every(({ status }) => status === 'SUCCEEDED')).toBe(true);
     const failed = rows.filter(({ tool_calls }) => (tool_calls as { error: string | null }[])[0]!.error !== null);
@@ -127,7 +127,7 @@ describe('a run of 1,000 rollouts', () => {
     expect(rows.filter(({ score }) => score === 1)).toHaveLength(rows.length - failed.length);
   });
 
-  it('broken off with ^C keeps what is done, and can be gone on with', async () => {
+  it('broken off with ^C keeps what is done, and can be continued', async () => {
     const directory = workplace();
     const first = spawn(process.execPath, [bin, ...args()], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
     let stderr = '';
@@ -245,12 +245,12 @@ describe('a run that cannot begin, or does not end well', () => {
       "no reward function for data_source 'new'",
     ],
     [
-      'a reward function that is none, whatever the tasks name',
+      'an unknown reward function, whatever the tasks name',
       { 'tasks.jsonl': task },
       ['--model', 'm', '--model-url', 'http://x/v1', '--out', 'o', '--reward', 'gsmk8'],
       "unknown reward function 'gsmk8'",
     ],
-    ['a number that is none', { 'tasks.jsonl': task }, ['--temperature', 'hot'], '--temperature hot'],
+    ['an invalid number', { 'tasks.jsonl': task }, ['--temperature', 'hot'], '--temperature hot'],
     [
       'exact ids without a tokenizer',
       { 'tasks.jsonl': task },
@@ -263,7 +263,7 @@ describe('a run that cannot begin, or does not end well', () => {
     expect(ended.code).toBe(2);
   });
 
-  it('a bad task is told and left out; the others are made', async () => {
+  it('a bad task is reported and left out; the others are made', async () => {
     const ended = await run({ 'tasks.jsonl': `{"prompt": \n${task}` }, ...server(), '--out', 'o', '--json');
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('tasks.jsonl:1: not JSON');

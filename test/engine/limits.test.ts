@@ -20,7 +20,7 @@ describe('the tokens of the next turn', () => {
     });
   });
 
-  test('and of the window, one of which stays free; what was guessed counts there alone', () => {
+  test('and of the window, with one free; guessed tokens count there alone', () => {
     const limits = { ...DEFAULT_LIMITS, max_response_length: 1000, max_model_len: 512 };
     expect(budgetOf(limits, OWN, { ...known, guessed: 11 })).toEqual({ tokens: 200, ends: 'context_full' });
     expect(budgetOf({ ...limits, max_model_len: null }, OWN, { ...known, window: 501, guessed: 100 })).toEqual({

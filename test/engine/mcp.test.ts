@@ -102,7 +102,7 @@ describe('an MCP server that is a program', () => {
     expect(model.requests[1].messages[2].content[0].image_url.url).toMatch(/^data:image\/png;base64,/);
   });
 
-  it('tells arguments that the server refuses as the model’s error, and a tool that is not there at the start', async () => {
+  it('reports arguments that the server refuses as the model’s error, and a missing tool at the start', async () => {
     const wrong = { name: 'get-sum', arguments: '{"a": "x"}' };
     const { records } = await play(stdio, [wrong], ['--yes']);
     expect(records[0].tool_calls[0]).toMatchObject({ fault: 'model', error: expect.stringContaining('a') });

@@ -93,7 +93,7 @@ describe('chat completions', () => {
     });
   });
 
-  it('sends the key where there is one, and none where there is none', async () => {
+  it('sends the key if there is one', async () => {
     const keys: unknown[] = [];
     const model = await chat((_, { headers }) => {
       keys.push(headers.authorization);
@@ -235,7 +235,7 @@ describe('SGLang /generate, token in and token out', () => {
     const lengths = [sampled, masked, 4];
     expect(responseMask).toEqual(lengths.flatMap((length, at) => Array<number>(length).fill(at === 1 ? 0 : 1)));
     expect(responseLogprobs).toEqual(lengths.flatMap((length, at) => Array<number>(length).fill(at === 1 ? 0 : -0.5)));
-    // What a dump shows has no special tokens.
+    // A dump shows no special tokens.
     expect(transcript.output).toBe(`${call('f', {})}\nuser\n<tool_response>\nok\n</tool_response>\nassistant\nend`);
     expect(
       transcript.spans.filter((span) => span.trained).map(({ start, end }) => transcript.output.slice(start, end)),
@@ -261,7 +261,7 @@ describe('SGLang /generate, token in and token out', () => {
     expect(transcript.responseMask![end]).toBe(0);
   });
 
-  it('tells where the conversation rendered again says something else (strict), or only white space differs', async () => {
+  it('shows where the conversation rendered again differs (strict), or only in white space', async () => {
     const spaced = call('f', { x: 1 }).replace('{"x":1}', '{ "x":  1}');
     const strict = await play([{ text: spaced }, { text: 'end' }]);
     expect(strict.warnings[0]!.message).toMatch(
@@ -272,7 +272,7 @@ describe('SGLang /generate, token in and token out', () => {
     expect(lenient.warnings).toEqual([]);
   });
 
-  it('has no word for white space alone where it is told to ignore it', async () => {
+  it('says nothing of white space alone if asked to ignore it', async () => {
     const spaced = call('f', { x: 1 }).replace('</tool_call>', '\n</tool_call>');
     const told = async (tokenizationCheck: string) => {
       const { warnings } = await play([{ text: spaced }, { text: 'end' }], { tokenizationCheck });
@@ -283,7 +283,7 @@ describe('SGLang /generate, token in and token out', () => {
     expect(await told('ignore_strippable')).toBe(0);
   });
 
-  it('goes on from any prefix of a conversation, and tells its turns apart', async () => {
+  it('continues any prefix of a conversation, and distinguishes its turns', async () => {
     const messages = [
       { role: 'user', content: 'user' },
       {

@@ -1,4 +1,4 @@
-// What a network does to a run, for real on loopback: no score comes of it, its cause is said once, and --resume heals it.
+// Real network faults on loopback give no score, are reported once with their cause, and --resume heals them.
 import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -210,7 +210,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
     ]);
   });
 
-  it.skipIf(made === null)('with a known certificate that has expired is told from the command line', async () => {
+  it.skipIf(made === null)('with a known certificate that has expired is reported from the command line', async () => {
     const { url, close } = await secure('expired');
     const folder = directoryWith({ 't.jsonl': '{"prompt": "2 + 2?", "ground_truth": "4", "data_source": "gsm8k"}\n' });
     const ended = await rolloutViewer(
@@ -224,7 +224,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
     expect(ended.code).toBe(2);
   });
 
-  it('asked of a server that does not speak it is told before the first rollout', async () => {
+  it('asked of a server that does not speak it is reported before the first rollout', async () => {
     const { run } = workplace({ model: all.model });
     await expect(run({ model_url: all.model.url.replace('http:', 'https:') })).rejects.toThrow(
       /TLS failed: what answers there does not speak https; does the address begin with http:\/\/ \?/,

@@ -5,7 +5,7 @@ import { SETTINGS } from '../../src/engine/collect/setting-list.ts';
 import { root } from '../program.ts';
 
 it('notes/engine.md names every cause, tool class, interaction, reward and setting', async () => {
-  // Other tests of this process register tools and rewards of their own.
+  // Other tests of this process register other tools and rewards.
   vi.resetModules();
   const { builtinRewards, FAULT_TABLE, toolClassNames } = await import('../../src/engine/index.ts');
   const { interactionClassNames } = await import('../../src/engine/interactions/registry.ts');

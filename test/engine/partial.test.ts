@@ -1,4 +1,4 @@
-// A step that ends by its deadline in the middle of a turn: what was sampled is kept, and gone on with in the next run.
+// A step that ends by its deadline in the middle of a turn: the sampled part is kept, and continued in the next run.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ interface Asked {
 }
 
 /**
- * As SGLang: the second turn hangs in its middle until it is aborted, and is then given as far as it came. Once the weights have changed it is gone on with.
+ * As SGLang: the second turn hangs in its middle until it is aborted, and is then given as far as it came. Once the weights have changed it is continued.
  * @param aborts whether the server knows /abort_request
  */
 async function sglang(aborts: boolean) {

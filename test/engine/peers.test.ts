@@ -20,7 +20,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-/** As vLLM: ids in, ids out; a stream of `step` tokens, which stands still after `stopsAfter` of them until it is mended. */
+/** As vLLM: ids in, ids out; a stream of `step` tokens, which pauses after `stopsAfter` of them until it is mended. */
 async function vllm(text: string, stall: { after: number | null }) {
   const asked: { prompt: number[]; max_tokens?: number; stream?: boolean }[] = [];
   const closed = { count: 0 };
@@ -31,7 +31,7 @@ async function vllm(text: string, stall: { after: number | null }) {
     const wanted = JSON.parse(body);
     asked.push(wanted);
     const whole = [...tokenizer.encode(text), IM_END];
-    // What was sampled before the turn was broken off is at the prompt's end.
+    // The tokens sampled before the turn was broken off are at the prompt's end.
     const behind = tokenizer.decode(wanted.prompt, false).split('<|im_start|>assistant\n').at(-1)!;
     const ids = whole.slice(tokenizer.encode(behind).length);
     const piece = (some: number[], finish_reason: string | null) => ({

@@ -80,7 +80,7 @@ describe(`a model of llama.cpp${why}`, () => {
       expect([mask_source, status]).toEqual([mask, 'SUCCEEDED']);
       expect([0, 1]).toContain(score);
     }
-    // Each rollout has a seed of its own.
+    // Each rollout has a different seed.
     expect(new Set(lines.map(({ output }) => output)).size).toBeGreaterThan(1);
   });
 

@@ -469,7 +469,7 @@ describe('the loss mask of a rollout without token ids', () => {
     expect(transcript.responseIds).toBeNull();
   });
 
-  it('goes on from any prefix, of which nothing is trained', async () => {
+  it('continues any prefix, and trains none of it', async () => {
     const calls = [{ id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } }];
     const messages = [
       user('q'),

@@ -1,4 +1,4 @@
-// An OpenAI-compatible model server on loopback that says what its script tells it to.
+// An OpenAI-compatible model server on loopback that answers by its script.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,7 +8,7 @@ interface ScriptedCall {
   arguments: string;
 }
 
-/** What the server does with one request. */
+/** The server's reaction to one request. */
 export interface Reply {
   text?: string;
   reasoning?: string;

@@ -32,7 +32,7 @@ const answer = (
   }) as RunCodeResponse;
 
 describe('tools of a verl tool file', () => {
-  it('registers the code interpreter of the file as it stands (test_tools_registration)', () => {
+  it('registers the code interpreter of the unchanged file (test_tools_registration)', () => {
     const tools = parseTools(VERL_TOOLS, 'sandbox_fusion_tool_config.yaml');
     expect(tools).toHaveLength(1);
     expect(toolByName(tools, 'code_interpreter')).toBeInstanceOf(CodeInterpreterTool);
@@ -126,7 +126,7 @@ describe('code_interpreter', () => {
     expect(response.error).toContain('Unsupported language: cobol');
   });
 
-  it('makes text of code that is none, and takes timeout and language from the call', async () => {
+  it('makes text of code that is not text, and takes timeout and language from the call', async () => {
     const seen: RunCodeInput[] = [];
     const one = tool(async (request) => {
       seen.push(request);

@@ -61,7 +61,7 @@ describe('a transcript', () => {
     expect(transcript.output).toBe('abc<toolendx');
   });
 
-  test('a turn that was broken off and gone on with is one run of text; a rendering may be replaced', () => {
+  test('a turn that was broken off and continued is one run of text; a rendering may be replaced', () => {
     const transcript = new Transcript({ pieces: [], ids: [] });
     transcript.addSampled(1, 'ab', [1], null);
     transcript.addSampled(1, 'cd', [2], null);
@@ -76,7 +76,7 @@ describe('a transcript', () => {
 describe('a conversation as a dump shows it', () => {
   const shown = ({ pieces }: { pieces: { text: string }[] }) => pieces.map((piece) => piece.text).join('');
 
-  test('has its roles on lines of their own, and the results of parallel calls in one user turn', () => {
+  test('has its roles on separate lines, and the results of parallel calls in one user turn', () => {
     const messages = [
       { role: 'user', content: 'q' },
       {
@@ -150,7 +150,7 @@ describe('a sampled turn', () => {
     expect(read({}, null, [], []).message).toEqual({ role: 'assistant', content: 'text' });
   });
 
-  test('numbers its calls on, each with an id of its own', () => {
+  test('numbers its calls on, each with a different id', () => {
     const { calls } = read({ toolCalls: [native('call_0'), native('call_0'), native('')] }, null, [{ id: 'call_0' }]);
     expect(calls.map(({ index }) => index)).toEqual([1, 2, 3]);
     expect(new Set([...calls.map(({ id }) => id), 'call_0', '']).size).toBe(5);

@@ -13,7 +13,7 @@ import { tokenizerFile } from './verl-truth.ts';
 const CHATML = `{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}`;
 const around = (body: string) => `{% for message in messages %}${body}{% endfor %}`;
 
-describe('a template writes what messages say as it stands', () => {
+describe('a template writes the text of messages unchanged', () => {
   it.each([
     CHATML,
     around('{{ message.content }}'),
@@ -125,7 +125,7 @@ it.each([['ChatML', CHATML] as const, ['Qwen 2.5', qwen()] as const])(
   },
 );
 
-it('a conversation with calls, pictures or more is none of these forms', () => {
+it('a conversation with calls, pictures or more has none of these forms', () => {
   const frames = new TemplateFrames(() => '');
   const message = { role: 'assistant', content: 'x' };
   expect(frames.render([message], [], false, {})).toBe('');
@@ -134,7 +134,7 @@ it('a conversation with calls, pictures or more is none of these forms', () => {
   expect(frames.render([{ ...message, content: [{ type: 'text', text: 'x' }] }], [], false, {})).toBeNull();
 });
 
-it('a form is rendered once, and anew where more than what is said differs', () => {
+it('a form is rendered once, and again if more than the text differs', () => {
   let rendered = 0;
   const frames = new TemplateFrames(([message]) => `${++rendered} ${message!.content}`);
   const of = (message: Message, kwargs: JsonObject = {}) => frames.render([message], [], false, kwargs);

@@ -22,7 +22,7 @@ describe.each(['2026-01-29', '2026-08-22'] as const)(`verl of %s${why}`, (versio
     async (_, one: Recorded) => {
       const truth = one.truth[version];
       if (truth.raised) {
-        // verl's run raises: a name that is not configured is told before any rollout here, see the tests of tasks.
+        // verl's run raises: a name that is not configured is reported before any rollout here, see the tests of tasks.
         return;
       }
       const { request, record, log, asked, trail } = await play(one, version);
@@ -48,7 +48,7 @@ describe.each(['2026-01-29', '2026-08-22'] as const)(`verl of %s${why}`, (versio
   );
 });
 
-/** Another family has other tokens for the same text: where they are counted, or a template has a thought of its own, it says something else. */
+/** Another family has other tokens for the same text: if they are counted, or a template adds a thought, the result differs. */
 const isOfItsFamily = ({ scenario, config, apply_chat_template_kwargs: kwargs }: Recorded) =>
   config.response_length < 1024 ||
   config.prompt_length < 1024 ||

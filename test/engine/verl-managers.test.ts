@@ -1,4 +1,4 @@
-// What verl's reward managers score, recorded: the naive one reads the whole response, the dapo one takes off what its length costs.
+// Recorded scores of verl's reward managers: the naive one reads the whole response, the dapo one takes off what its length costs.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/value.ts';
 import { collectRollouts, rewardRouter, type Task } from '../../src/engine/index.ts';
@@ -39,7 +39,7 @@ describe(`verl's reward managers${why}`, () => {
       expect(ours).toBe(number(one.verl.reward_score));
       expect(reward).toBe(number(score ?? acc));
       if (pred !== undefined) expect(metadata).toMatchObject({ pred, acc });
-      // verl tells the penalty where it is asked to log it.
+      // verl reports the penalty if it is asked to log it.
       if (overlong_reward !== undefined) expect(penalty! + 0).toBe(number(overlong_reward) + 0);
       else if (one.reward_kwargs.overlong_buffer_cfg?.log === true) expect(penalty).toBeNull();
       if (overlong !== undefined) expect(penalty! < 0).toBe(number(overlong) === 1);

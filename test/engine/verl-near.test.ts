@@ -1,4 +1,4 @@
-// The rules of verl's loop at their edges. What is expected is written down from the rules: text in «» was given, the rest was sampled.
+// The rules of verl's loop at their edges. Expected texts are written down from the rules: text in «» was given, the rest was sampled.
 import { describe, expect, it } from 'vitest';
 import type { VerlVersion } from '../../src/engine/request/rules.ts';
 import { familyTokenizer, marked, play } from './verl-play.ts';
@@ -33,7 +33,7 @@ const unknown = (version: VerlVersion, name: string, names: string) =>
 
 interface Near {
   name: string;
-  /** What the model samples. */
+  /** The model's sampled text. */
   turns: string[];
   tools?: string[];
   tool_results?: ({ text: string; reward?: number } | { raises: string; args: string[] })[];
@@ -212,7 +212,7 @@ const CASES: Near[] = [
     num_turns: 4,
   },
   {
-    name: 'a limit of 0 turns is none',
+    name: 'a limit of 0 turns does not count',
     turns: [once, answer],
     config: { max_user_turns: 0, max_assistant_turns: 0 },
     tool_results: [{ text: 'one' }],

@@ -40,7 +40,7 @@ const ours = ({ format, text, tools }: Case) => {
 const valuesOf = (text: string) =>
   [...text.matchAll(/<parameter[^>]*>(.*?)<\/parameter>/gs)].map(([, value]) => value!.replace(/^\n|\n$/g, ''));
 
-/** What verl runs and what the text means are two things here: each way in which they part, and why this engine keeps to the text. */
+/** Here verl runs something else than the text means: each difference, and why this engine keeps to the text. */
 const PARTS: { why: string; holds: (one: Case) => boolean; isGiven?: false }[] = [
   {
     why: 'verl wants <|start|>assistant before a call of gpt-oss, and <|call|> behind it: tokens that a server takes away',

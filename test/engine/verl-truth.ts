@@ -1,4 +1,4 @@
-// What verl's own code did, recorded outside of this repository, and the tokenizers that it was recorded with.
+// Recordings of verl's own code, made outside of this repository, and the tokenizers that it was recorded with.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadChatTokenizer } from '../../src/engine/index.ts';

@@ -25,7 +25,7 @@ describe('the clock', () => {
     expect(clockUse(code)).toMatchObject({ reads, hasChance });
   });
 
-  test('a duration has the unit beside it, else the one that its label tells', () => {
+  test('a duration has the unit beside it, else that of its label', () => {
     const at = (text: string, number: string) => {
       const start = text.indexOf(number);
       return durationAt(text, start, start + number.length);

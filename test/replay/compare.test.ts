@@ -11,7 +11,7 @@ interface Known {
   rules?: typeof ALL_RULES;
   /** Of the run. */
   seconds?: number;
-  /** What a second run said. */
+  /** The output of a second run. */
   again?: string;
 }
 
@@ -59,7 +59,7 @@ describe('a cut result', () => {
     }
   });
 
-  test('of a program that prints the mark itself is read as it stands', () => {
+  test('of a program that prints the mark itself is read literally', () => {
     const text = 'a...(truncated)...b\n';
     expect(match(text, text)).toMatchObject({ compared: 'whole' });
     expect(possibleCuts('...(truncated)')).toEqual([]);
@@ -72,7 +72,7 @@ describe('a cut result', () => {
     expect(match('abcd...(truncated)\n', 'abcde')).toMatchObject({ compared: 'shown_part' });
   });
 
-  test('of which all that is shown may change was not compared', () => {
+  test('whose visible part may change entirely was not compared', () => {
     const seconds = String(Math.floor(Date.now() / 1000));
     const code = 'print(int(time.time()))';
     expect(match('1700000...(truncated)', `${seconds} and more`, code)).toBeNull();
@@ -203,7 +203,7 @@ describe('what a run may change', () => {
     expect(match('b\na\na\n', 'a\nb\n', joined)).toBeNull();
   });
 
-  test('every rule has its case, and a rule that is none is told', () => {
+  test('every rule has its case, and an unknown rule is reported', () => {
     expect([...new Set(cases.map(([rule]) => rule))].sort()).toEqual([...RULE_NAMES].sort());
     expect(() => rulesWithout(['tmies'])).toThrow(/'tmies' is not a rule; the rules are .*times/);
   });
@@ -331,7 +331,7 @@ describe('a text made to be slow', () => {
     'a'.repeat(63),
     'OSError: ',
     '0 s',
-  ])('of %j is normalised, and told from another', (piece) => {
+  ])('of %j is normalised, and distinguished from another', (piece) => {
     const text = piece.repeat(Math.ceil(400_000 / piece.length));
     expect(match(`x${text}x`, `x${text}y`, code)).toBeNull();
   });
@@ -360,7 +360,7 @@ describe('the diff', () => {
     );
   });
 
-  test('tells the words of a changed line apart', () => {
+  test('marks the words of a changed line', () => {
     const diff = diffTexts('total 12 km\n', 'total 13 km\n');
     expect(diff).toMatchObject([
       {
@@ -376,7 +376,7 @@ describe('the diff', () => {
     ]);
   });
 
-  test('has three equal lines around a change; one that is left out stands itself', () => {
+  test('has three equal lines around a change; an omitted single line is shown itself', () => {
     const lines = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}`);
     const diff = (before: number, after: number) =>
       diffTexts(

@@ -80,7 +80,7 @@ test('a branch goes on from the tokens that were recorded, up to the turn that i
   expect(all[0]!.difference).toMatchObject({ turn: 3 });
 });
 
-test('where the tokens of a turn are not known, the prefix is rendered, and why is told', async () => {
+test('if the tokens of a turn are unknown, the prefix is rendered, and the reason is reported', async () => {
   const { tool, path, row, rollout } = await recorded();
   const { promptIds, mask } = rollout.tokens!;
   const prefix = { messages: [{ role: 'user', content: '' }], turn: 1 };

@@ -93,7 +93,7 @@ describe('the prefix', () => {
 });
 
 describe('a branch', () => {
-  test('goes on with tools, streams its turns, is scored, kept beside the dump, and found again', async () => {
+  test('continues with tools, streams its turns, is scored, kept beside the dump, and found again', async () => {
     const { path, line, row, shared } = await setUp();
     const before = readFileSync(path);
     const { model, server } = await scripted((body) =>
@@ -126,7 +126,7 @@ describe('a branch', () => {
     expect(written.rollout!.extras.fork).toMatchObject({ locator: row.locator, turn: 3, record: recordKey(line) });
   });
 
-  test('that says what the record says has no difference, and later branches have numbers of their own', async () => {
+  test('that says what the record says has no difference, and later branches have new numbers', async () => {
     const { path, line, shared } = await setUp(['print(2 + 2)']);
     const { model } = await scripted(() => ({ text: 'The answer is 4.\n#### 4' }));
     const [same] = await branches({ ...shared, model, turn: 3 });
@@ -169,7 +169,7 @@ describe('a branch', () => {
     expect(written.fork.partial).toBe(branch!.partial);
   });
 
-  test('tells how its prefix was made, and which tools nothing here runs', async () => {
+  test('says how its prefix was made, and which tools cannot run here', async () => {
     const [line = ''] = readFileSync('fixtures/rollout_data/train/3.jsonl', 'utf8').split('\n');
     const { path, rows } = await rowsOf([line]);
     const { model, server } = await scripted(() => ({ text: call('code_interpreter', { code: 'print(1)' }) }));
@@ -184,7 +184,7 @@ describe('a branch', () => {
     expect(prefixText(branch!.prefix)).toContain('nothing here runs code_interpreter');
   });
 
-  test('of a server that says no is told, and leaves nothing behind', async () => {
+  test('of a server that refuses is reported, and leaves nothing behind', async () => {
     const { path, line, shared } = await setUp();
     const { model } = await scripted(() => ({ status: 404, body: '{"error": "no such model"}' }));
     const [branch] = await branches({ ...shared, model, turn: 3 });

@@ -95,7 +95,7 @@ describe('calls that the engine recorded', () => {
     expect(diffOf(outcomes[6]!)).toContainEqual(expect.objectContaining({ op: 'removed', text: '39602' }));
   });
 
-  test('that fail now, or no longer fail, are told so', async () => {
+  test('that fail now, or no longer fail, are named so', async () => {
     const { rows } = await rowsOf([
       callLine('code_interpreter', { code: 'print(1 / 0)' }, '4'),
       callLine(
@@ -121,7 +121,7 @@ describe('calls that the engine recorded', () => {
     });
   });
 
-  test.skipIf(SANDBOX !== 'bubblewrap')('each have a hash seed of their own', async () => {
+  test.skipIf(SANDBOX !== 'bubblewrap')('each have a different hash seed', async () => {
     const letters = '[c for c in {"a", "b", "c", "d", "e", "f", "g", "h"}]';
     const { rows } = await rowsOf([callLine('code_interpreter', { code: `print(${letters})` }, 'other')]);
     const [outcome] = await replayAll(rows, { repeat: 3 });
@@ -337,7 +337,7 @@ describe('a single call', () => {
     return { path, sandbox, tools, plan: planCalls(rows[0]!, { tools })[0]! };
   };
 
-  test('tells its state, and is cancelled at once', async () => {
+  test('reports its state, and is cancelled at once', async () => {
     const { plan, sandbox, tools } = await open('import time\ntime.sleep(30)', '4');
     const stop = new AbortController();
     const states: string[] = [];
@@ -354,7 +354,7 @@ describe('a single call', () => {
     expect(states).toEqual(['running']);
   });
 
-  test('that is edited is marked, keeps its history, and does not stand for the record', async () => {
+  test('that is edited is marked, keeps its history, and does not count for the record', async () => {
     const { path, plan, sandbox, tools } = await open('print(4)', '4');
     const journal = Journal.of(path);
     const replay = async (one: typeof plan) => {

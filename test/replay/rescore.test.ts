@@ -29,7 +29,7 @@ function python(source: string, timeout = 20): OwnReward['fn'] {
 const only = (fn: OwnReward['fn']) => ({ for: () => ({ name: 'mine', fn }) });
 
 describe('the built-in functions', () => {
-  test('are chosen by data_source, and tell a score that is another now', async () => {
+  test('are chosen by data_source, and report a changed score', async () => {
     const rewards = rewardRouter();
     const gsm8k = { output: 'It is 4.\n#### 4', gts: '4', data_source: 'openai/gsm8k' };
     expect(await rescoreRollout(await rowOf({ ...gsm8k, score: 1 }), rewards)).toMatchObject({
@@ -73,7 +73,7 @@ describe('the built-in functions', () => {
     expect(await judge(-1)).toMatchObject({ score: -1, status: 'same', reason });
   });
 
-  test('verl’s overlong penalty is taken off, where it was asked for or the record tells it', async () => {
+  test('verl’s overlong penalty is taken off, if requested or recorded', async () => {
     const { router } = openRewards({});
     const ids = Array.from({ length: 90 }, (_, at) => at);
     const tokens = { prompt_ids: [1], response_ids: ids, response_mask: ids.map(() => 1) };
@@ -111,7 +111,7 @@ describe('the built-in functions', () => {
     expect(await judge({ score: 0, overlong_reward: -0.25 })).toMatchObject({ score: 1, status: 'drift' });
   });
 
-  test('a function beside another tells where the two part', async () => {
+  test('a second function shows where the two differ', async () => {
     const [gsm8k, math] = [openRewards({ reward: 'gsm8k' }), openRewards({ reward: 'math' })];
     const row = await rowOf({ output: '#### 4', gts: '4', score: 1 });
     const scored = await rescoreRollout(row, gsm8k.router, undefined, { against: math.router });
@@ -157,7 +157,7 @@ describe('formulas that only sympy decides', () => {
       openRewards({ python }).router,
     );
 
-  test('have no score without it, and the way to one is told', async () => {
+  test('have no score without it, with a note on how to get one', async () => {
     expect(await judge(undefined, '2*3!*2')).toMatchObject({
       status: 'error',
       score: null,

@@ -1,4 +1,4 @@
-// The code of control groups against folders that stand in for the kernel's: what is written where, in both versions.
+// The code of control groups against folders in place of the kernel's: the writes and their places, in both versions.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,7 +98,7 @@ describe('version 1', () => {
     expect(readdirSync(join(root, 'pids'))).toEqual([]);
   });
 
-  test('without a controller both reasons are told', () => {
+  test('without a controller both reasons are reported', () => {
     rmSync(join(root, 'pids'), { recursive: true });
     expect(() => Cgroups.open([2, 1], { root, own, pid: 5 })).toThrow(
       'no cgroup v2 is mounted; cgroup v1 has no pids here',

@@ -221,14 +221,14 @@ describe('check_correctness', () => {
     expect(metadata[0]).toMatchObject({ error: expect.stringContaining('Input/output count mismatch') });
   });
 
-  test('a language that the sandbox has not is told without a request', async () => {
+  test('a language that the sandbox has not is reported without a request', async () => {
     const never: Run = () => Promise.reject(new Error('was run'));
     const { results, metadata } = await checkCorrectness(never, two, 'c', { language: 'cobol' });
     expect(results).toEqual([-1, -1]);
     expect(metadata[0]).toMatchObject({ status: 'api_error', api_request_error: 'Unsupported language: cobol' });
   });
 
-  test('a fault of our own is told apart from a fault of the sandbox', async () => {
+  test('a fault of our own is distinguished from a fault of the sandbox', async () => {
     const { results, metadata } = await checkCorrectness(() => Promise.reject(new Error('bug')), two, 'c');
     expect(results).toEqual([-1, -1]);
     expect(metadata[0]).toMatchObject({ status: 'internal_error', api_request_error: 'Internal execution error: bug' });
@@ -293,7 +293,7 @@ describe.skipIf(!hasPython)('with real programs (skipped without python3)', () =
     expect((await check(cases, 'def f(x):\n    return x')).results).toEqual([true, true, true, true]);
   });
 
-  test('what goes wrong in a function is told and is no pass, even where no output is expected', async () => {
+  test('an error in a function is reported and is no pass, even if no output is expected', async () => {
     const one = { fn_name: 'f', inputs: ['1'], outputs: [''] };
     const wrong: [string, RegExp][] = [
       ['def g(x): pass', /WrapperError: there is no function or Solution method named f/],

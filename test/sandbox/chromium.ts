@@ -11,7 +11,7 @@ export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '
 );
 
 interface Tab {
-  /** What the script evaluates to, awaited. */
+  /** The value of the script, awaited. */
   run(script: string): Promise<unknown>;
   /** Waits until the script is true. */
   until(script: string): Promise<void>;
@@ -30,7 +30,7 @@ export async function startChromium(): Promise<Browser> {
   const child = spawn(
     chromiumPath ?? 'chromium',
     [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
-    // A group of its own: its helper processes are ended with it.
+    // A separate group: its helper processes are ended with it.
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const socket = new WebSocket(await debuggerOf(child));

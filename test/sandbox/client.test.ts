@@ -180,7 +180,7 @@ describe('giving up', () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  test('a server that is not there is told by name', async () => {
+  test('a missing server is reported by name', async () => {
     const client = await serving(() => 'silence');
     await server.close();
     await expect(client.ping()).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('giving up', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   test.each([
     ['<html>', /did not answer in JSON: <html>/],
     ['{"status":"Done"}', /did not answer as SandboxFusion does: status: /],

@@ -80,7 +80,7 @@ describe('--config', () => {
     ['dataset: {registry: [{class_name: NopeDataset}]}', /no class NopeDataset; known are AiderBenchmarkDataset/],
     ['dataset: {database: {cache: {sources: [{type: local, path: nowhere}]}}}', /there is no nowhere/],
     ['a: [', /^--config .*local\.yaml: /],
-  ])('%s is told', (text, message) => {
+  ])('%s is reported', (text, message) => {
     expect(() => readConfig(config(text))).toThrow(message);
   });
 

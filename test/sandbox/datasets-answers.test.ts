@@ -1,4 +1,4 @@
-// What a real SandboxFusion answered to /submit, /get_prompt_by_id and /get_metrics_function, one exchange a line: ours
+// Recorded answers of a real SandboxFusion to /submit, /get_prompt_by_id and /get_metrics_function, one exchange a line: ours
 // must make the same of the same row and the same run. The program is not run again; the recorded run takes its place.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface Case {
 }
 
 const files = new Map<string, unknown[]>();
-/** `{"$data": [file, key, …]}` stands for a value in data/. */
+/** `{"$data": [file, key, …]}` refers to a value in data/. */
 function filled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(filled);
   if (typeof value !== 'object' || value === null) return value;

@@ -124,7 +124,7 @@ describe('--dataset NAME=FILE', () => {
     ],
     ['scalar', '5', 'scalar.jsonl:1: expected an object'],
     ['double', `${JSON.stringify(OJ)}\n${JSON.stringify(OJ)}`, 'double.jsonl:2: id 1 appears twice'],
-  ])('%s file is told by its line', async (name, text, message) => {
+  ])('%s file is reported by its line', async (name, text, message) => {
     await expect(loadTables([`d=${file(`${name}.jsonl`, text)}`])).rejects.toThrow(message);
   });
 
@@ -140,7 +140,7 @@ describe('--dataset NAME=FILE', () => {
     expect(datasets.listDatasets()).toEqual(['oj', 'auto', 'humaneval_python', 'mbpp']);
     expect(await datasets.listIds(prompts('oj', {}))).toEqual([1, 2, 3, 5671949450826943757n]);
     expect(await datasets.listIds(prompts('oj', {}, { offset: 1, limit: 1 }))).toEqual([2]);
-    // In SQLite, which upstream asks, an offset below zero is none, and so is a limit.
+    // In SQLite, which upstream asks, an offset below zero does not count, nor does a limit.
     expect(await datasets.listIds(prompts('oj', {}, { offset: -1, limit: 1 }))).toEqual([1]);
     expect(await datasets.listIds(prompts('oj', {}, { offset: 1, limit: -1 }))).toEqual(
       (await datasets.listIds(prompts('oj', {}))).slice(1),
@@ -320,7 +320,7 @@ describe('AutoEval', () => {
     await expect(program('', {})).rejects.toThrow('"test" of the problem is not {code, asset}');
   });
 
-  test('java: every type goes into a file of its own, for junit', async () => {
+  test('java: every type goes into a separate file, for junit', async () => {
     const code =
       'import java.util.List;\n\nclass A {\n    int f() { return 1; }\n}\n\npublic class B {\n    int g;\n}\n';
     const { run, asked } = recorder();
@@ -440,7 +440,7 @@ submit_code_blocks([CodeBlock(priority=40, language='python', code=blocks[-1].co
   });
 
   test.each(['null', '{', '[{"priority": "9", "language": "", "code": 1}]'])(
-    'what it writes in the place of blocks is none: %s',
+    'what it writes in place of blocks does not count: %s',
     async (written) => {
       const logic = `import os\nopen('code-blocks.json', 'w').write('${written}')\nos._exit(0)`;
       const call = new Datasets(plainPython).submit(submission('d', 1, '', config(logic)));
@@ -448,13 +448,13 @@ submit_code_blocks([CodeBlock(priority=40, language='python', code=blocks[-1].co
     },
   );
 
-  test('what it does wrong is told', async () => {
+  test('its mistakes are reported', async () => {
     const call = new Datasets(plainPython).submit(submission('d', 1, '', config('1/0')));
     await expect(call).rejects.toThrow(/custom_extract_logic failed in the sandbox: .*ZeroDivisionError/s);
   });
 });
 
-// The server's conformance test replays these over HTTP; here they tell quickly which class is at fault.
+// The server's conformance test replays these over HTTP; here they show quickly which class is at fault.
 describe.skipIf(!existsSync(`${SHARED}golden`) || !hasPython)(
   'recorded submissions (skipped without ../shared/golden)',
   () => {

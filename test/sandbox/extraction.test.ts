@@ -43,7 +43,7 @@ describe('the code in a completion', () => {
   });
 });
 
-// What upstream's own pattern, ```([^\n]*)\n(.*?)\n\s*``` over the whole text, would find.
+// The matches of upstream's own pattern, ```([^\n]*)\n(.*?)\n\s*``` over the whole text.
 const upstreamFences = (text: string) => [...text.matchAll(/```([^\n]*)\n(.*?)\n\s*```/gs)].map((match) => match[2]);
 
 test('fences are found as upstream’s pattern finds them', () => {

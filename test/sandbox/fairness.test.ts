@@ -1,4 +1,4 @@
-// Places among clients, on a backend that runs what it is told to and ends when it is told to.
+// Places among clients, on a backend that runs and ends on command.
 import { describe, expect, test } from 'vitest';
 import { type Backend, DEFAULT_RUN_LIMITS, type Job, type Outcome } from '../../src/sandbox/server/backends/backend.ts';
 import { setClient } from '../../src/sandbox/server/clients.ts';

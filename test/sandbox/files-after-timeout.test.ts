@@ -1,4 +1,4 @@
-// What a program wrote before its time was up comes back, whatever it does when it is stopped.
+// Files that a program wrote before its time was up come back, whatever it does when it is stopped.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCodeRequest } from '../../src/sandbox/protocol.ts';
 import { createRunner, type SandboxRunner } from '../../src/sandbox/server/index.ts';

@@ -31,7 +31,7 @@ describe('a forked program ends as a fresh one', () => {
     const { run_result: result } = await runner.run(checked.value);
     return [result?.return_code, result?.stdout, result?.stderr];
   };
-  /** A shell starts an interpreter of its own. */
+  /** A shell starts another interpreter. */
   const fresh = (code: string) => run(`cat > program.py <<'END'\n${code}\nEND\npython program.py`, 'bash');
 
   test.each(PACKAGES)('with %s (skipped without bubblewrap, or without the package)', async (name) => {

@@ -34,7 +34,7 @@ const ENDS: Record<string, string> = {
   'output that was replaced': 'import io, sys\nsys.stdout = io.StringIO()\nprint("nowhere")',
   'a file that is not closed':
     'f = open("left.txt", "w")\nf.write("whole")\nimport subprocess, sys\nimport atexit, os\n',
-  'a child of its own': 'import os\nif os.fork() == 0: print("child")\nelse:\n    os.wait()\n    print("parent")',
+  'a separate child': 'import os\nif os.fork() == 0: print("child")\nelse:\n    os.wait()\n    print("parent")',
   'a signal': 'import os, signal\nos.kill(os.getpid(), signal.SIGTERM)',
   'C that has written': 'import ctypes\nctypes.CDLL(None).printf(b"by C\\n")',
 };

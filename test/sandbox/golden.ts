@@ -72,7 +72,7 @@ export function send(base: string, { request: asked }: Exchange): Promise<Record
   });
 }
 
-/** What neither side's answer is compared by: times, random names, versions of tools. */
+/** Ignored in the comparison of answers: times, random names, versions of tools. */
 function plainText(text: string): string {
   const signed = text
     .replace(/\/tmp\/tmp[a-z0-9_]{8}/g, '<TMP>')

@@ -21,7 +21,7 @@ const forever = () => {
 const text = (value) => Buffer.concat([number(0), Buffer.from(value)]);
 
 const ATTACKS = {
-  'an end that is none': () => {
+  'an invalid end': () => {
     say('end', number(0));
     forever();
   },
@@ -48,7 +48,7 @@ const ATTACKS = {
     const line = Buffer.from(`${JSON.stringify(Array.from({ length: 100_000 }, () => ({})))}\n`);
     for (;;) writeSync(3, line);
   },
-  'a kind that is none': () => {
+  'an unknown kind': () => {
     writeSync(3, Buffer.from([255, 0, 0, 0, 0]));
     forever();
   },

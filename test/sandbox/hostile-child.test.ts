@@ -8,7 +8,7 @@ import { Pyodide } from '../../src/sandbox/server/backends/pyodide.ts';
 /** The limit of a run that is to be late, and of one that a busy machine may keep waiting. */
 const LATE_SECONDS = 1;
 const LIMIT_SECONDS = 30;
-/** What a late run gets to hand out its files, and a process to be killed on a machine that does much else. */
+/** The time for a late run to hand out its files, and for a process to be killed on a busy machine. */
 const SPARE_SECONDS = 40;
 
 const job = (fetchFiles: string[], runTimeout: number): Job => ({
@@ -41,14 +41,14 @@ async function attacked(attack: string, fetchFiles: string[], runTimeout: number
 }
 
 const SAID: Record<string, { wants: string[]; status?: string | RegExp; files?: number; fault?: string }> = {
-  'an end that is none': { wants: ['a'], fault: 'could not be fetched' },
+  'an invalid end': { wants: ['a'], fault: 'could not be fetched' },
   'an end, and files without end': { wants: ['a'], fault: 'could not be fetched' },
   'a file of four gigabytes': { wants: ['a'], status: 'Finished', files: 0 },
   'a file that never ends': { wants: ['a'], status: 'TimeLimitExceeded', files: 0 },
   'frames without end': { wants: [], status: 'Finished', files: 0 },
   'a thousand starts': { wants: [], status: 'Finished', files: 0 },
   'lines of JSON': { wants: [], status: 'Finished', files: 0 },
-  'a kind that is none': { wants: [], status: 'Finished', files: 0 },
+  'an unknown kind': { wants: [], status: 'Finished', files: 0 },
   // Whether the clock or the loss of the channel is noticed first is the machine's.
   'a channel that is closed': { wants: [], status: /^(?:TimeLimitExceeded|Finished)$/, files: 0 },
   'no word at all': { wants: [], status: 'TimeLimitExceeded', files: 0 },

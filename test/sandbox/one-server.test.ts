@@ -1,4 +1,4 @@
-// What only holds with a real server: programs of many client processes share its places, and a whole dialogue runs.
+// With a real server: programs of many client processes share its places, and a whole dialogue runs.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Run = [value: number, start: number, end: number];
 
-/** A client process of its own; what its programs printed, in the order in which it asked. */
+/** A separate client process; the outputs of its programs, in the order of its requests. */
 async function clientProcess(count: number, seconds: number): Promise<(Run | null)[]> {
   const child = spawn(process.execPath, [CLIENT, server.url, String(count), String(seconds)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -82,7 +82,7 @@ describe.each([1, 2])('%i client processes with six programs each', (processes) 
 
 const SLEEPER = { code: 'import time\ntime.sleep(300)', language: 'python', run_timeout: 300 } as const;
 
-test('all places are used, and a client that hangs up frees its own', async () => {
+test('all places are used, and a client that hangs up frees its place', async () => {
   const client = new SandboxClient({ endpoint: server.url });
   const abort = new AbortController();
   const endless = Array.from({ length: LIMIT }, () => client.runCode(SLEEPER, { signal: abort.signal }));
@@ -114,7 +114,7 @@ test('a full queue sends clients away with 504, and they come back until they ar
   }
 });
 
-test('the server answers an error of a dataset as the client tells it', async () => {
+test('the server answers an error of a dataset as the client reports it', async () => {
   const client = new SandboxClient({ endpoint: `${server.url}/run_code` });
   expect(await client.ping()).toBe('pong');
   expect(await client.listDatasets()).toContain('squares');

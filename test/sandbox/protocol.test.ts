@@ -119,7 +119,7 @@ describe('what pydantic coerces', () => {
     [2.5, ['bool_type']],
     [1e20, ['bool_type']],
     [[], ['bool_type']],
-  ])('is_fewshot: %j is told as %j', (is_fewshot, expected) => {
+  ])('is_fewshot: %j is reported as %j', (is_fewshot, expected) => {
     const result = getPromptsRequest.check({ dataset: 'd', config: { is_fewshot } });
     expect(
       result.ok ? [] : result.detail.map(({ type, loc }) => (loc.join('.') === 'body.config.is_fewshot' ? type : loc)),
@@ -131,7 +131,7 @@ describe('what pydantic coerces', () => {
     expect(Object.entries((read as { files: object }).files)).toEqual([['__proto__', 'aGk=']]);
   });
 
-  test('an id is an int or a str; anything else is told for both', () => {
+  test('an id is an int or a str; anything else is an error for both', () => {
     const ask = (id: unknown) => getPromptByIdRequest.check({ dataset: 'd', config: {}, id });
     expect(ask('11')).toMatchObject({ value: { id: '11' } });
     expect(ask(11)).toMatchObject({ value: { id: 11 } });

@@ -1,4 +1,4 @@
-// A loopback HTTP server that answers as a test tells it to: for failures that a real sandbox cannot be asked for.
+// A loopback HTTP server that answers by a test's script: for failures that a real sandbox cannot be asked for.
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -62,7 +62,7 @@ export async function scriptedServer(
   };
 }
 
-/** What a sandbox answers for a program that printed this. */
+/** A sandbox's answer for a program that printed this. */
 export const printed = (stdout: string, more: object = {}) => ({
   status: 'Success',
   message: '',

@@ -1,4 +1,4 @@
-// What a hostile program gets, on every backend that confines. Each test says what the attack got, not only that the
+// Results of hostile programs on every backend that confines. Each test says what the attack got, not only that the
 // server lived.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

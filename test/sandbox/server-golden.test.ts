@@ -10,7 +10,7 @@ import { comparable, type Exchange, goldenExchanges, send } from './golden.ts';
 
 interface Difference {
   reason: string;
-  /** What of the answer is asserted instead; members that are not named here must still equal the recording. */
+  /** The members of the answer to assert instead; members that are not named here must still equal the recording. */
   ours: Record<string, unknown>;
 }
 
@@ -56,7 +56,7 @@ const DIFFERENCES: Record<string, Difference> = {
   },
 };
 
-/** Pyodide is one Python in one process of its own. */
+/** Pyodide is one Python in one separate process. */
 const ON_PYODIDE: Record<string, Difference> = {
   py_timeout_unflushed: { reason: 'Pyodide hands over each line at once', ours: run({ stdout: 'before\n' }) },
   py_grandchild_killed_on_timeout: {
@@ -107,7 +107,7 @@ function differenceOf(backend: Confining, { name, request }: Exchange, got: unkn
 
 const isOther = (language: string): boolean => !['python', 'sql', 'brainfuck', 'Python', 'zz'].includes(language);
 
-/** The recording with our members in place of its own, at any depth. */
+/** The recording with our members in place of its members, at any depth. */
 function merged(recorded: unknown, ours: unknown): unknown {
   const plain = (value: unknown): value is Json =>
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
@@ -156,7 +156,7 @@ describe.each(CONFINING)('%s', (backend) => {
       const difference = differenceOf(backend, exchange, got);
       if (difference) {
         met.add(exchange.name);
-        expect(got, 'a difference that is none must not be listed').not.toEqual(recorded);
+        expect(got, 'a listed difference must be one').not.toEqual(recorded);
       }
       expect(got, difference?.reason).toEqual(difference ? merged(recorded, difference.ours) : recorded);
     });

@@ -89,7 +89,7 @@ describe('routes', () => {
     expect((await fetch(`${server.url}/v1/ping`)).status).toBe(200);
   });
 
-  test('NaN as a timeout is told as the real server tells it', async () => {
+  test('NaN as a timeout is reported as by the real server', async () => {
     const server = await start();
     const answer = await fetch(`${server.url}/run_code`, {
       method: 'POST',

@@ -6,7 +6,7 @@ import { CONFINING, lack, named } from './backends.ts';
 
 const RULE = '-'.repeat(75);
 const head = (kind: string) => kind + 'Traceback (most recent call last)'.padStart(75 - kind.length);
-/** What fails, the cell, what is told. */
+/** The failure, the cell, the report. */
 const TRACEBACKS: [string, string, string][] = [
   [
     'a method',
@@ -211,7 +211,7 @@ time.sleep(99)`;
     });
 
     // The texts are IPython 8.12's for the same cells, the colours IPython 9's.
-    test.for(TRACEBACKS)('a traceback of %s is told as IPython tells it', async ([, source, expected]) => {
+    test.for(TRACEBACKS)('a traceback of %s is reported as by IPython', async ([, source, expected]) => {
       const { cells: ran } = await cells(['1', source]);
       const told = (ran[1]?.error[0]?.traceback ?? []) as string[];
       expect(told.join('\n').replaceAll(/\u001b\[\d+m/g, '')).toBe(expected);
@@ -309,7 +309,7 @@ time.sleep(99)`;
       expect(answer.cells.length).toBeLessThan(3);
     });
 
-    test('a kernel that dies is told', async () => {
+    test('a kernel that dies is reported', async () => {
       const answer = await cells(['print("one")', 'import os\nos._exit(3)', 'print("never")']);
       expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'Finished', return_code: 3 } });
       expect(answer.cells[0]?.stdout).toBe('one\n');

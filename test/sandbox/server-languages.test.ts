@@ -106,7 +106,7 @@ for host in ('127.0.0.1', 'localhost'):
     expect(answers.map((answer) => answer.run_result?.stdout)).toEqual(['200\n200\n', '200\n200\n']);
   });
 
-  test('a signal and an exit code above 128 are told apart', async () => {
+  test('a signal and an exit code above 128 are distinguished', async () => {
     const code = async (text: string) => (await run({ language: 'bash', code: text })).run_result?.return_code;
     expect(await code('exit 137')).toBe(137);
     expect(await code('kill -9 $$')).toBe(-9);
@@ -114,7 +114,7 @@ for host in ('127.0.0.1', 'localhost'):
     expect(await code('kill -34 $$')).toBe(-34);
   });
 
-  test('a missing toolchain is no fault of the program: it is told, with what brings it', async () => {
+  test('a missing toolchain is no fault of the program: it is reported, with what brings it', async () => {
     const missing = (['julia', 'swift', 'csharp', 'racket', 'lua'] as const).find((language) => {
       const [tool = ''] = TOOLCHAINS[language]?.tools ?? [];
       return !existsSync(`/usr/bin/${tool}`) && !existsSync(`/usr/local/bin/${tool}`);

@@ -1,4 +1,4 @@
-// What once held the server for seconds, or ended it: texts of a form that a pattern, a number or a list took the square
+// Texts that once held the server for seconds, or ended it: of a form that a pattern, a number or a list took the square
 // of their length for. Each takes milliseconds now, and would take hours; the limit is one against hangs.
 import { describe, expect, test } from 'vitest';
 import { JsonError, parsePythonJson } from '../../src/core/json/parse.ts';

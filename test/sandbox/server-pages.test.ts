@@ -59,7 +59,7 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
     }
   });
 
-  describe.skipIf(chromiumPath === undefined)('in Chromium (skipped where there is none)', () => {
+  describe.skipIf(chromiumPath === undefined)('in Chromium (skipped without one)', () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await startChromium();

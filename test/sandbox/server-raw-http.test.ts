@@ -10,7 +10,7 @@ const CHUNKS = `${PROGRAM.length.toString(16)}\r\n${PROGRAM}\r\n0\r\n\r\n`;
 const JSON_TYPE = 'content-type: application/json';
 const LENGTH = `content-length: ${PROGRAM.length}`;
 
-/** Head lines after the first, and a body; `HOST` stands for where the server listens. */
+/** Head lines after the first, and a body; `HOST` is replaced by the server's address. */
 type Raw = [first: string, lines: string[], body: string, status: number];
 const POST = 'POST /run_code HTTP/1.1';
 const REFUSED: Record<string, Raw> = {
@@ -115,7 +115,7 @@ describe('raw HTTP', () => {
     expect(answer).not.toContain(RAN);
   });
 
-  test('an upgrade is not followed, a tunnel is none, and an honest request still runs', async () => {
+  test('an upgrade is not followed, a tunnel is refused, and an honest request still runs', async () => {
     const upgrade = ['host: HOST', 'connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13'];
     expect(await raw(['GET /v1/ping HTTP/1.1', upgrade, ''])).toMatch(/^HTTP\/1\.1 200 .*"pong"/s);
     expect(await raw(['CONNECT 127.0.0.1:22 HTTP/1.1', ['host: HOST'], ''])).toBe('');

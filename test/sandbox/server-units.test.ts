@@ -108,7 +108,7 @@ describe('output', () => {
   });
 });
 
-test('half a surrogate pair is told with its position, in plain text and in JSON', () => {
+test('half a surrogate pair is reported with its position, in plain text and in JSON', () => {
   expect(loneSurrogate('a\u{1f600}b')).toBeNull();
   expect(loneSurrogate('\u{1f600}\ud800')).toContain("'\\ud800' in position 1");
   expect(loneSurrogate(JSON.stringify('\\ud800'), true)).toBeNull();

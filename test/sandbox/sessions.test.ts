@@ -309,7 +309,7 @@ print(open('log').read().count('once'))`;
     expect(await act(python('import os; print("double" in globals(), os.getcwd())'))).toBe('False /\n');
   });
 
-  test('a right program that reads stdin is told that it passed, a wrong one how far it came', async () => {
+  test('a right program that reads stdin learns that it passed, a wrong one how far it came', async () => {
     const { sessions, start } = await opened(plainPython, {}, [table('judged', [square])]);
     const sid = await start({ instance_hash: 'judged/7' });
     const act = async (content: string) => (await sessions.act({ sid, content })).content;
@@ -436,7 +436,7 @@ describe('where the tests come from', () => {
     expect(await sessions.computeReward({ sid: stated })).toMatchObject({ reward: 0.9 });
   });
 
-  test('a problem that is not there is told at the start', async () => {
+  test('a missing problem is reported at the start', async () => {
     const { start } = await opened(answers(''));
     await expect(start({ instance_hash: 'x', dataset: 'nope' })).rejects.toMatchObject({ status: 400 });
   });
@@ -471,7 +471,7 @@ describe('the client', () => {
     ]);
   });
 
-  test('start without a sid is an error; everything after it goes on with a word and the cause', async () => {
+  test('start without a sid is an error; everything after it continues with a message and the cause', async () => {
     const sessions = await client(() => ({ status: 500, json: { detail: 'broken' } }));
     await expect(sessions.startInstance(1)).rejects.toThrow('answered 500: broken');
     expect(await sessions.processAction(sid, 'x')).toMatchObject({ content: 'Error', error: { status: 500 } });
@@ -495,7 +495,7 @@ describe('the client', () => {
     await expect(action).rejects.toThrow('stopped');
   });
 
-  // What Python makes of each: float(calc_reward(json)), 0.0 where it raises.
+  // Python's value of each: float(calc_reward(json)), 0.0 if it raises.
   test.each([
     ['{"reward": 0.9}', 0.9],
     ['{"reward": 1}', 1],

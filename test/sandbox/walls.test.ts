@@ -81,7 +81,7 @@ test('the profile for macOS denies what it does not name, and quotes the paths',
   expect(profile).not.toMatch(/allow (?:network|file-write\*|mach-lookup|process-fork)/);
 });
 
-/** What the kernel would do with a call: seccomp's machine, as far as the filters use it. */
+/** The kernel's decision on a call: seccomp's machine, as far as the filters use it. */
 function answer(filter: Buffer, number: number, args: readonly number[] = [], arch = 0xc000003e): number {
   const word = (at: number): number => {
     if (at === 0) return number;

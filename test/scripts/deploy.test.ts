@@ -41,7 +41,7 @@ const manifests = parseAllDocuments(deploy('kubernetes.yaml')).map((document) =>
 const containers = manifests.flatMap(({ spec }) => spec.template?.spec.containers ?? []);
 const own = containers.filter(({ image }) => image.includes('rollout-viewer'));
 
-test('manifests: selectors meet their pods, probes their ports, and a service stands behind each address', () => {
+test('manifests: selectors meet their pods, probes their ports, and each address has a service', () => {
   const pods = manifests.flatMap(({ spec }) => (spec.template === undefined ? [] : [spec.template.metadata.labels]));
   for (const { spec } of manifests) {
     const labels = spec.selector.matchLabels ?? { app: spec.selector.app };

@@ -1,4 +1,4 @@
-// What a release consists of, built from the last commit, and installed as its recipe says.
+// The contents of a release, built from the last commit, and installed as its recipe says.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   expect(await release('--dry', '--out', place, '--url', 'https://example.org/v9/')).toMatchObject({ code: 0 });
 }, 120_000);
 
-test('its checksums hold, and recipe and formula name the package with its own', async () => {
+test('its checksums hold, and recipe and formula name the package with its checksum', async () => {
   const checked = await execute('sha256sum', ['-c', 'SHA256SUMS'], { cwd: place });
   expect([checked.code, checked.stdout.trim().split('\n').length]).toEqual([0, 4]);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

@@ -350,7 +350,7 @@ export function drawnRun(seed: number, wanted: readonly Trouble[]): DrawnRun {
   };
 }
 
-/** One, two or three troubles that can be told apart. */
+/** One, two or three troubles that can be distinguished. */
 export function drawnTroubles(seed: number, count: number): Trouble[] {
   const { pick } = drawsOf(random(seed ^ 0x5bd1e995));
   const chosen: Trouble[] = [];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Files of a dump in a directory of their own; values are records, or lines as they are. */
+/** Files of a dump in a new directory; values are records, or lines as they are. */
 export type DumpFiles = Record<string, readonly (object | string)[]>;
 
 /** Writes a dump into a temporary directory. */

@@ -10,7 +10,7 @@ export interface ServedObject {
   bytes(from: number, to: number): Buffer;
 }
 
-/** What goes wrong with one request. */
+/** The failure of one request. */
 export type Fault =
   | { kind: 'refuse'; status: number; code: string }
   /** The connection ends after so many bytes of the body. */

@@ -1,6 +1,6 @@
 import type { DumpFiles } from './dump.ts';
 
-/** What is hidden in a run; absent parts are left out of it. */
+/** The troubles hidden in a run; absent parts are left out of it. */
 export interface Plants {
   hack?: { step: number; share: number; wording: number };
   loop?: { rollouts: number; kind: number };

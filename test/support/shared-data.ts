@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Long truth sets may lie beside the checkout, or where RV_SHARED says. Tests that need them are skipped without them. */
 export const sharedData = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data');
 
-/** What other programs answered; RV_TRUTH names answers of the same kinds that were recorded later. */
+/** Recorded answers of other programs; RV_TRUTH names answers of the same kinds that were recorded later. */
 export const truthData = process.env.RV_TRUTH ?? sharedData;
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded data, looked into freely.

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the environment of whoever runs the tests may say to the program, and each test says for itself. */
+/** Variables that a user's environment may set for the program; each test sets its own. */
 const SAID = [
   ...[
     'COLUMNS',

@@ -7,7 +7,7 @@ import { WORDLESS } from '../movement/said.ts';
 /** Rollouts that are read to find the name of the tool. */
 const READ = 40;
 
-/** The tool that most results of an incident come from; null if no tool stands out. */
+/** The tool that most results of an incident come from; null if no tool dominates. */
 export function failingTool(facts: Pick<FactRows, 'numbers' | 'place'>, own: readonly Movement[]): string | null {
   const errors = facts.numbers('tool_errors');
   const rows = [...new Set(own.flatMap(({ said, examples }) => [...examples.after, ...(said?.rows ?? [])]))];

@@ -4,7 +4,7 @@ import type { Rollout, Turn } from '../../core/rollout/rollout.ts';
 import { plural } from '../../core/text/numbers.ts';
 import type { Report } from './report.ts';
 
-/** Deeper levels are not told apart by indentation. */
+/** Deeper levels are not distinguished by indentation. */
 const DEEPEST = 12;
 
 /** The histories of a rollout as a tree: the branching point of each, its length, and the trained share. */

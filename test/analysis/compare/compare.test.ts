@@ -13,7 +13,7 @@ const talk = (...turns: readonly (readonly [role: string, text: string])[]): Rol
   ({ turns: turns.map(([role, text], index) => ({ index, role, text })) }) as unknown as Rollout;
 
 describe('two rollouts', () => {
-  test('pair equal turns, and tell by word where turns of one role part', () => {
+  test('pair equal turns, and mark by word where turns of one role differ', () => {
     const pairs = compareTurns(
       talk(['user', 'add 1 and 2'], ['assistant', 'it is 3'], ['tool', 'x']),
       talk(['user', 'add 1 and 2'], ['assistant', 'it is 4']),

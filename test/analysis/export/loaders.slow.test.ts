@@ -45,7 +45,7 @@ const printed = (text: string): Loaded[] =>
     .filter((line) => line.startsWith('{"id"'))
     .map((line) => JSON.parse(line) as Loaded);
 
-/** What a loader trains beside the recorded tokens: the line break behind an end token, the header before a reply. */
+/** The tokens that a loader trains besides the recorded ones: the line break behind an end token, the header before a reply. */
 type Extras = 'nothing' | 'tail' | 'header and tail';
 
 /** Rows that differ from the dump. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a column holds what each record tells; a bad record is a row of its own', () => {
+test('a column holds the value of each record; a bad record is a separate row', () => {
   expect([...rows.numbers('score')]).toEqual([1, 0, 0, Number.NaN, 1, 1]);
   expect([...rows.numbers('step')]).toEqual([1, 1, 1, 1, 2, 2]);
   expect([...rows.numbers('acc')]).toEqual([1, Number.NaN, 0.25, Number.NaN, Number.NaN, Number.NaN]);
@@ -65,7 +65,7 @@ test('a prompt is the same in two steps, its groups are two', () => {
   expect([...rows.prompts]).toEqual([0, 1, 0, -1, 0, 2]);
 });
 
-test('what a group tells is of the whole group, whatever a filter leaves of it', () => {
+test('values of a group are of the whole group, whatever a filter leaves of it', () => {
   expect(failures.length).toBe(2);
   expect([...failures.numbers('group.mean')]).toEqual([0, 0.5]);
   expect([...failures.numbers('rank')]).toEqual([1, 2]);

@@ -59,7 +59,7 @@ describe('copies within a group', () => {
   });
 });
 
-test('the share of an opening is of the others of its step, and unknown where there is none', () => {
+test('the share of an opening is of the others of its step, and unknown without others', () => {
   const units = Uint32Array.from([0, 0, 0, 1, 2, 2]);
   const openings = Float64Array.from([5, 5, 6, 5, Number.NaN, 5]);
   expect([...sharedOpenings(units, openings)]).toEqual([0.5, 0.5, 0, Number.NaN, Number.NaN, Number.NaN]);

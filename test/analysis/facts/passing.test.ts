@@ -1,4 +1,4 @@
-// What a filter lets through is the same where columns decide and where each record is read.
+// A filter accepts the same rollouts by columns and by reading each record.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ test.each(['fixtures/rollout_data', 'fixtures/tau-airline', 'fixtures/verl-gsm8k
         }
       }
       expect(passed).toBeGreaterThan(20);
-      // What was found of plain files is kept, and tells the same when it comes back.
+      // Facts of plain files are stored, and are the same when read back.
       await first.whenKept();
       const filter = compileQuery('turns > 1 && chars > 10');
       for (const [at, file] of again.files.entries()) {

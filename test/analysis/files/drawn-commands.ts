@@ -144,12 +144,12 @@ export type DrawnShell = 'execute_bash' | 'shell_command' | 'Bash';
 export interface RanSession {
   work: string;
   actions: RecordedAction[];
-  /** The bytes of a file after a call; null if there is none. */
+  /** The bytes of a file after a call, or null. */
   contentAfter: (call: number, path: string) => Buffer | null;
   end: () => void;
 }
 
-/** Really runs a session in a folder of its own, and records it as an agent does. `root` is the folder's name in the record. */
+/** Really runs a session in a separate folder, and records it as an agent does. `root` is the folder's name in the record. */
 export function ranSession(calls: readonly DrawnCall[], shell: DrawnShell): RanSession {
   const base = mkdtempSync(join(tmpdir(), 'rv-drawn-'));
   // Sessions go up from their folder; the copies lie beyond their reach.

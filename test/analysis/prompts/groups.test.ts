@@ -21,7 +21,7 @@ function choose<T>(things: readonly T[], k: number): T[][] {
 const score = fc.oneof(fc.constantFrom(0, 1, 0.5, Number.NaN), fc.double({ min: -5, max: 5, noNaN: true }));
 
 describe('a group', () => {
-  test('has pass@k as drawing every k of its answers tells', () => {
+  test('has the pass@k of drawing every k of its answers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }),
@@ -123,7 +123,7 @@ describe('the table of groups', () => {
     expect(groupPassChance(table[0]!, 3)).toBeNull();
   });
 
-  test('tells zeros that the world made from those of the model', () => {
+  test('distinguishes zeros that the world made from those of the model', () => {
     const of = (fault: string, score = 0) =>
       groupTable(
         facts([
@@ -204,7 +204,7 @@ describe('the matrix of prompts and steps', () => {
     expect(run((step) => (step % 3 === 0 || step > 18 ? 0.25 : 0.75))).toBeNull();
   });
 
-  test('a step that was written twice has the groups that were read last; an unknown step is a column of its own', () => {
+  test('a step that was written twice has the groups that were read last; an unknown step is a separate column', () => {
     const { steps, rows } = promptMatrix(
       table([
         [0, 3, 0],
@@ -218,7 +218,7 @@ describe('the matrix of prompts and steps', () => {
     expect(cellAt(rows[0]!, Number.NaN)?.mean).toBe(0.5);
   });
 
-  test('is what a plain table of means tells', () => {
+  test('equals a plain table of means', () => {
     const group = fc.tuple(fc.nat(5), fc.nat(8), fc.constantFrom(0, 0.25, 0.5, 0.75, 1));
     fc.assert(
       fc.property(fc.array(group, { minLength: 1 }), (groups) => {

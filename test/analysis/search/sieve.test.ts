@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sieve-'));
 const file = join(folder, 'line');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The places that a scan tells of the file. */
+/** The places in the file that a scan reports. */
 function placesIn(scan: ByteScan, from = 0, to = Number.MAX_SAFE_INTEGER): number[] {
   const places: number[] = [];
   const fd = openSync(file, 'r');
@@ -88,7 +88,7 @@ test('a line without it is passed over', () => {
   expect(sieveOf('(a|b)')).toBeNull();
 });
 
-/** The plain way: every place of every needle, and of the escape that may stand for one. */
+/** The plain way: every place of every needle, and of the escape that may replace one. */
 function plainPlaces(bytes: Buffer, needles: readonly string[], ignoresCase: boolean): number[] {
   const fold = (one: Buffer): Buffer => Buffer.from(one.map((byte) => (ignoresCase ? byte | 0x20 : byte)));
   const places = new Set<number>();
@@ -98,7 +98,7 @@ function plainPlaces(bytes: Buffer, needles: readonly string[], ignoresCase: boo
   return [...places].sort((a, b) => a - b);
 }
 
-test('every place is told once and in order, also across what is read in one go', () => {
+test('every place is reported once and in order, also across what is read in one go', () => {
   const chunk = 256 << 10;
   const bytes = Buffer.alloc(chunk * 2 + 100, 'ab ');
   for (const at of [0, 15, 16, 1000, chunk - 3, chunk - 1, chunk, chunk + 17, chunk * 2 - 5, bytes.length - 6])

@@ -158,7 +158,7 @@ test('one of twenty executions raises: the others give their results and the cou
   expect(limiter.currentCount).toBe(0);
 });
 
-test('a name is one limiter for the whole process, and a different wish is told (test_basic_multi_process_init)', () => {
+test('a name is one limiter for the whole process, and a different wish is reported (test_basic_multi_process_init)', () => {
   const told: string[] = [];
   const first = limiterNamed('test-rate-limiter', 3);
   expect(limiterNamed('test-rate-limiter', 3)).toBe(first);

@@ -27,7 +27,7 @@ describe('a time limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('longer than a timer of Node is none that rings at once', async () => {
+  test('longer than a timer of Node does not fire at once', async () => {
     let ended = false;
     const stop = new AbortController();
     const work = withTimeout(1e9, stop.signal, never).catch(() => {
@@ -43,7 +43,7 @@ describe('a time limit', () => {
 });
 
 describe('the clock of a call', () => {
-  test('stops while the call waits for its place, and goes on with what is left', async () => {
+  test('stops while the call waits for its place, and continues with what is left', async () => {
     let pauses = { pause() {}, resume() {} };
     const told = withClock(2, undefined, async ({ signal }, clock) => {
       pauses = clock;
@@ -60,7 +60,7 @@ describe('the clock of a call', () => {
     expect(await told).toBe('timed out after 2 s');
   });
 
-  test('tells how long it waited', async () => {
+  test('says how long it waited', async () => {
     const work = withClock(2, undefined, async (_, clock) => {
       clock.pause();
       await new Promise((resolve) => setTimeout(resolve, 3000));

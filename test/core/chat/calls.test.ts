@@ -171,7 +171,7 @@ describe('results inside of a turn of the model', () => {
         .join(''),
     ]);
 
-  test('are turns of their own; what is behind the first is judged', () => {
+  test('are separate turns; text after the first is judged', () => {
     expect(split('a <search>q</search>\n<information>r</information> b')).toEqual([
       ['assistant', 'marked', 'a <search>q</search>\n'],
       ['tool', 'inferred', 'r'],
@@ -184,7 +184,7 @@ describe('results inside of a turn of the model', () => {
     ]);
   });
 
-  test('without their end reach to the end; without a call right before there are none', () => {
+  test('without their end reach to the end, and need a call right before them', () => {
     expect(split('<code>x</code><interpreter>4')).toEqual([
       ['assistant', 'marked', '<code>x</code>'],
       ['tool', 'inferred', '4'],

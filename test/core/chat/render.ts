@@ -89,7 +89,7 @@ const call = sentence.map(
   (code) => `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`,
 );
 
-/** Conversations whose texts hold role words: on no line of their own, or anywhere. */
+/** Conversations whose texts hold role words: within a line, or anywhere. */
 export function conversation(lines: 'none' | 'any'): fc.Arbitrary<Message[]> {
   const kinds = { none: [quoted], any: [quoted, fenced, pasted] }[lines];
   const body = text(kinds);

@@ -298,7 +298,7 @@ describe('stripped text', () => {
     ]);
   });
 
-  test('text without a template that holds another voice is one block, of which nobody knows the mask', () => {
+  test('text without a template that holds another voice is one block with an unknown mask', () => {
     for (const response of [
       ' 2\nHuman: And 2+2?\n',
       'Ask.\n<observation>\n3\n</observation>',
@@ -311,7 +311,7 @@ describe('stripped text', () => {
       });
   });
 
-  test('calls and results without a template are told apart by the ids that join them', () => {
+  test('calls and results without a template are distinguished by the ids that join them', () => {
     const prompt = 'Be brief.[{"type": "function", "function": {"name": "calc", "parameters": {}}}]Six times seven?';
     const nemo =
       '[{"name": "calc", "arguments": {"e": "6*7"}, "id": "abcdefgh0"}]{"content": 42 so, "call_id": "abcdefgh0"}It is 42.';
@@ -342,7 +342,7 @@ describe('stripped text', () => {
     expect(turns(`${call}\nassistant\nuser`)[0]).toEqual(['assistant', 'marked', call.length]);
   });
 
-  test('a template that the user names is taken as it is; plain means that there is none', () => {
+  test('a template that the user names is taken as it is; plain means no template', () => {
     const turns = (name: string) => segmentChat('Question: 1+1?\nAnswer:', ' 2', { name }).turns;
     expect(turns('plain').map(({ role, confidence }) => [role, confidence])).toEqual([
       ['user', 'marked'],

@@ -40,7 +40,7 @@ describe.skipIf(!templatesAt(TEMPLATES))('published templates (skipped without .
         verdicts.strippedChars += bare.chars;
       }
       expect(rendered).toBeGreaterThan(5);
-      // What is judged may be wrong, and rarely is; drawn words that touch look like one text, which people's do not.
+      // A judged reading may be wrong, and rarely is; drawn words that touch look like one text, which people's do not.
       if (family.class !== 'lost') expect(wrong).toBeLessThanOrEqual(family.class === 'exact' ? 0 : turns / 50);
       if (hostile) continue;
       // Where no text reads like a header, silence is no way out.

@@ -12,8 +12,8 @@ const turnsOf = (prompt: string, response: string): string[] =>
 
 const TOOLS = '[{"type": "function", "function": {"name": "get_user", "parameters": {}}}]';
 
-describe('a dialogue of which a template leaves nothing between the texts', () => {
-  it('is told by texts that touch and speak like an assistant and its user', () => {
+describe('a dialogue whose template leaves nothing between the texts', () => {
+  it('is recognised by texts that touch and speak like an assistant and its user', () => {
     expect(
       turnsOf(
         `You are an airline agent.${TOOLS}Hi! I'd like to change my flight.`,
@@ -157,7 +157,7 @@ describe('a prompt of GLM without a system text', () => {
   it.each([
     'Please output CSV code:\n\nTask:\nGiven a recipe, write a row. No other words, please use commas.',
     '## Instruction\n\nYour task is to grade it.\nRead the rules.\nThere are no others.',
-  ])('is not divided by words of its own: %s', (said) => {
+  ])('is not divided by its own words: %s', (said) => {
     expect(
       turnsOf(`\n${said}`, '\n<think></think>\nDone.').filter((turn) => /^(?:system|user) inferred/.test(turn)),
     ).toEqual([]);

@@ -202,7 +202,7 @@ describe('the lines of a file', () => {
     expect(rows[1]!.rollout!.score).toBeNaN();
   });
 
-  test('a file that shrinks, vanishes or is rewritten while it is open is told, record by record', async () => {
+  test('a file that shrinks, vanishes or is rewritten while it is open is reported, record by record', async () => {
     const directory = directoryWith({
       '1.jsonl': verlLine() + verlLine() + verlLine(),
       '2.jsonl': verlLine(),
@@ -275,7 +275,7 @@ describe('a dump in the background', () => {
   });
 });
 
-test('what was found of half a line is not told of the line that it became', async () => {
+test('findings of half a line do not carry over to the line that it became', async () => {
   const whole = verlLine({ score: 0.5 });
   const path = join(directoryWith({ '1.jsonl': verlLine() + whole.slice(0, 60) }), '1.jsonl');
   const dump = await opened(path);

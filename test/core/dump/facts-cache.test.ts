@@ -40,7 +40,7 @@ beforeEach(() => {
   writeFileSync(dumpFile, lines(0, 20));
 });
 
-/** What a look at the dump finds, and how many records it knew before it read any. */
+/** The findings of a look at the dump, and how many records it knew before it read any. */
 async function look(): Promise<{ rows: unknown; known: number; notices: string[] }> {
   const dump = Dump.open([join(folder, 'dump')], { facts: cache });
   for (const file of dump.files) await dump.index(file);

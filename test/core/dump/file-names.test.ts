@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { distinctFolders } from '../../../src/core/dump/file-names.ts';
 
-test('files of one name are told apart by as few folders as possible', () => {
+test('files of one name are distinguished by as few folders as possible', () => {
   const paths = ['run/train/3.jsonl', 'run/val/3.jsonl', 'run/val/4.jsonl', '3.jsonl'];
   expect([...distinctFolders(paths)].map(([path, folders]) => [path, folders])).toEqual([
     ['run/train/3.jsonl', 'train/'],

@@ -25,7 +25,7 @@ describe('the index of a file', () => {
     expect([index.recordAtLine(2, 1), index.recordAtLine(2, 2)]).toEqual([0, -1]);
   });
 
-  test('tells a score that is none from one that is not known, and each its step', () => {
+  test('distinguishes a missing score from an unknown one, and keeps each step', () => {
     const index = built();
     expect([0, 1, 2].map((record) => index.score(record))).toEqual([1, null, undefined]);
     expect([0, 1, 2].map((record) => index.step(record))).toEqual([5, 5, 6]);
@@ -64,7 +64,7 @@ describe('the bytes behind a path', () => {
     return path;
   };
 
-  test('are read where a line was; borders that are none any more say that the file was rewritten', () => {
+  test('are read at their lines; borders that are gone show that the file was rewritten', () => {
     const path = fileWith('one\r\ntwo\nthree');
     const content = new FileContent(path);
     expect([content.line(0, 4), content.line(5, 3), content.line(9, 5)]).toEqual(['one', 'two', 'three']);

@@ -45,7 +45,7 @@ test('a column of few numbers is small', () => {
   expect([column.store().form, column.at(3), column.at(1002)]).toEqual(['f64', 7, 0.1]);
 });
 
-test('a cell holds what JSON has, or says that the record tells it', () => {
+test('a cell holds what JSON has, or says that the record has it', () => {
   const value = fc.oneof(
     number,
     fc.constantFrom<JsonValue | undefined>(true, false, null, undefined, 'a', 'b', ''),
@@ -64,7 +64,7 @@ test('a cell holds what JSON has, or says that the record tells it', () => {
   expect([column.at(0), column.at(1), column.at(2)]).toEqual([IN_RECORD, IN_RECORD, undefined]);
 });
 
-test('texts of which every row has another are left in the records', () => {
+test('texts that differ in every row are left in the records', () => {
   const column = new CellColumn();
   for (let row = 0; row < 10_000; row++) column.set(row, `uid-${row}`);
   expect(column.texts.length).toBeLessThan(200);

@@ -37,7 +37,7 @@ test('streams are by name, steps by number, and names without one behind them', 
   expect(files.sort(inOrder).map(({ path }) => path)).toEqual(['9.jsonl', '10.jsonl', 'x.jsonl', '1.jsonl']);
 });
 
-test('validation is told by a part of the stream', () => {
+test('validation is recognised by a part of the stream', () => {
   expect(['val', 'run/validation', 'valid_2', 'VAL', 'value', 'evaluate', 'interval'].map(isValidationStream)).toEqual([
     true,
     true,
@@ -162,7 +162,7 @@ describe('a locator', () => {
   });
 });
 
-describe('the first bytes tell the container', () => {
+describe('the first bytes show the container', () => {
   const kind = (text: string | number[], path: string) => kindOf(Buffer.from(text as string), path);
   test.each<[string | number[], string, string]>([
     [[0x1f, 0x8b], 'a.jsonl', 'gzip'],
@@ -193,7 +193,7 @@ describe('the first bytes tell the container', () => {
 describe('links', () => {
   const line = '{"input":"q","output":"a","score":1}\n';
 
-  test('that lead out of a directory are not followed by a walk, and told; within it they are', () => {
+  test('that lead out of a directory are not followed by a walk, and reported; within it they are', () => {
     const outside = folder({ 'secret.jsonl': line, 'deep/2.jsonl': line });
     const root = folder({ '1.jsonl': line, 'train/2.jsonl': line });
     symlinkSync(join(outside, 'secret.jsonl'), join(root, '3.jsonl'));
@@ -216,7 +216,7 @@ describe('links', () => {
     );
   });
 
-  test('that a person names are followed, and told', () => {
+  test('that a person names are followed, and reported', () => {
     const outside = folder({ '1.jsonl': line });
     const root = folder({});
     symlinkSync(outside, join(root, 'latest'));

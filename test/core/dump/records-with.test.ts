@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { recordsWith } from '../../../src/core/dump/records-with.ts';
 
-test('the records that hold some bytes are told once each, also where they are longer than a read', async () => {
+test('the records that hold some bytes are reported once each, also where they are longer than a read', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'records-')), '1.jsonl');
   const long = 'x'.repeat(1_200_000);
   const record = (output: string) => `${JSON.stringify({ input: 'a', output })}\n`;
@@ -15,7 +15,7 @@ test('the records that hold some bytes are told once each, also where they are l
   await file.buildIndex(() => true);
   expect([...recordsWith(file, Buffer.from('needle'))]).toEqual([0, 2, 3]);
   expect([...recordsWith(file, Buffer.from('nothing'))]).toEqual([]);
-  // Between records there is none.
+  // There is nothing between records.
   expect([...recordsWith(file, Buffer.from('\n'))]).toEqual([]);
   dump.close();
 });

@@ -12,7 +12,7 @@ const read = (line: string) => {
   return [...tail.values];
 };
 
-/** What a full parse says: the number, or null. */
+/** The number by a full parse, or null. */
 const truth = (line: string): (number | null)[] => {
   const record = parseJson(line) as JsonObject;
   return ['score', 'step'].map((key) => (Object.hasOwn(record, key) ? numberOf(record[key] as JsonValue) : null));
@@ -49,7 +49,7 @@ const line = fc
       `{${pairs.map(([name, text]) => `${name === 'sco\\u0072e' ? `"${name}"` : JSON.stringify(name)}: ${text}`).join(', ')}}`,
   );
 
-test('the tail never tells another value than a full parse, and knows when it is not sure', () => {
+test('the tail never gives another value than a full parse, and knows when it is not sure', () => {
   fc.assert(
     fc.property(line, (text) => {
       const expected = truth(text);

@@ -41,7 +41,7 @@ describe('what a run says of rollouts under way', () => {
     expect(readLiveState(written(state({ pid: process.pid })), 'here')).toMatchObject({ isGone: false });
   });
 
-  it('names the file of its messages, which lies beside it; a path that leads elsewhere is none', () => {
+  it('names the file of its messages, which lies beside it; a path that leads elsewhere is ignored', () => {
     const rollout = { task: 0, rollout: 0, at: 'tool', turns: 1, seconds: 1, uid: 'u' };
     const directory = written(state({ rollouts: [{ ...rollout, file: '1-0-0.jsonl' }] }));
     expect(readLiveState(directory, 'here')!.rollouts[0]).toMatchObject({
@@ -80,7 +80,7 @@ describe('what a run says of rollouts under way', () => {
     expect(readLiveState(folder(), 'here')).toBeNull();
   });
 
-  it('is a page: the longest first, escape codes gone, the writer told dead, silent or live', () => {
+  it('is a page: the longest first, escape codes gone, the writer shown as dead, silent or live', () => {
     const directory = written(state());
     const found = { ...readLiveState(directory, 'here')!, directory };
     const rows = found.rollouts.map((one) => ({ ...one, key: one.task, ended: null, place: null, writer: found }));

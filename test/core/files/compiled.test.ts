@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 const program = join(import.meta.dirname, '../../../dist/rollout-viewer.js');
 const version = `${process.version}-${process.arch}`;
 
-/** Starts the program with a cache folder of its own. */
+/** Starts the program with a separate cache folder. */
 function cache(): { start(): string; folder: string; files(): string[] } {
   const home = mkdtempSync(join(tmpdir(), 'compiled-'));
   const folder = join(home, 'rollout-viewer/compiled', version);

@@ -83,7 +83,7 @@ describe('what writers leave behind', () => {
     expect(read(text)).toMatchObject({ step: 3, score: 1 });
   });
 
-  test('a number of calls that no response can hold is none', () => {
+  test('a number of calls that no response can hold does not count', () => {
     const record = { prompt_tokens: [1], response_tokens: [2, 3], prompt_idx: 0, request_info: { num_calls: 1e308 } };
     expect(read(JSON.stringify(record)).turns.flatMap(({ toolCalls }) => toolCalls)).toEqual([]);
   });

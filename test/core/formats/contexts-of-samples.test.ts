@@ -1,4 +1,4 @@
-// The histories of rollouts as the reader tells them, against a count of the records themselves that uses nothing of the reader.
+// The histories of rollouts as read, against a count of the records themselves that uses nothing of the reader.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const named = (pattern: RegExp): Recorded[] =>
 const kindsIn = (rollouts: readonly Rollout[], kind: string): number =>
   rollouts.flatMap(({ contexts }) => contexts ?? []).filter((context) => context.kind === kind).length;
 
-/** Each turn is told in one history, and every history in the tree once. */
+/** Each turn is in one history, and every history in the tree once. */
 function isWhole(rollout: Rollout): void {
   const nodes = contextTree(rollout);
   expect(nodes.flatMap(({ turns }) => turns).toSorted((a, b) => a - b)).toEqual(
@@ -58,7 +58,7 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
             for (let node: number | null = leaf; node !== null; node = nodes[node].parent ?? null) way.unshift(node);
             return way;
           });
-        // A message of calls alone has no text, and so no place in the record that a span tells.
+        // A message of calls alone has no text, and so no span in the record.
         const placeOf = new Map(
           rollout.spans.map(({ field, turn }) => [turn, Number(/^\/nodes\/(\d+)\//.exec(field)?.[1])]),
         );

@@ -113,7 +113,7 @@ describe('a dump of the engine', () => {
       'spans of a field that is not there',
       { spans: (record().spans as JsonObject[]).map((span) => ({ ...span, field: 'x' })) },
     ],
-    ['spans that are none', { spans: [{ field: 'input' }] }],
+    ['invalid spans', { spans: [{ field: 'input' }] }],
   ])('with %s is read as the verl line that it also is', (_, broken) => {
     const rollout = read(record(broken as JsonObject));
     expect(rollout.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);

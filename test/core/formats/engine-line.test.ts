@@ -42,7 +42,7 @@ const packed = (record: JsonObject): JsonObject => {
   const line = packLine(record);
   return record.tools === undefined || line.tools === undefined ? line : { ...line, tools: toolsHash('t') };
 };
-/** What version 1 wrote, with the writer of version 2. */
+/** A line of version 1, made with the writer of version 2. */
 const whole = (record: JsonObject) => ({ ...record, writer: 'rollout-viewer/2' });
 
 const long = 'a long text that is in the line once and never a second time, whatever holds it: '.repeat(3);

@@ -109,7 +109,7 @@ const isRead = (line: string): boolean => {
 };
 
 describe('a line of a session that cannot be read', () => {
-  test('is told where it stood, and nothing is said of what it may have held: 1,000 drawn ones', () => {
+  test('is reported at its place, and nothing is claimed of its content: 1,000 drawn ones', () => {
     const drawn = fc.record({
       name: fc.constantFrom(...Object.keys(SESSIONS)),
       at: fc.nat({ max: 9 }),
@@ -120,7 +120,7 @@ describe('a line of a session that cannot be read', () => {
         const lines = SESSIONS[name]!.map((event) => JSON.stringify(event));
         const place = at % lines.length;
         const line = broken(lines[place]!);
-        // Some damage leaves an object of other words, which nobody can tell from the true one.
+        // Some damage leaves an object with other words, indistinguishable from the true one.
         fc.pre(!isRead(line));
         const whole = rolloutOf(lines);
         const rollout = rolloutOf(lines.with(place, line));

@@ -9,7 +9,7 @@ import { recordedLines, sharedData } from '../../support/shared-data.ts';
 
 const isWord = (value: JsonValue, words: RegExp): boolean => typeof value === 'string' && words.test(value);
 
-/** What any writer's key says of a failure. The readers' own lists are not used. */
+/** Any writer's key for a failure. The readers' own lists are not used. */
 function saysFailure(key: string, value: JsonValue): boolean {
   if (/^(?:is_?error|timed_?out|is_timeout|has_error|interrupted)$/i.test(key)) return value === true;
   if (/^(?:exit_?code|return_?code|exit_?status)$/i.test(key)) return typeof value === 'number' && value > 0;

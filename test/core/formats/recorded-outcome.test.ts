@@ -247,7 +247,7 @@ describe("what the writer recorded of a result is the call's outcome, whatever i
   });
 });
 
-describe('the failures of search tools, sandboxes and networks are told by their words', () => {
+describe('the failures of search tools, sandboxes and networks are recognised by their words', () => {
   test.each([
     ['{"result": "Search request failed or timed out after retries."}', 'unavailable'],
     ['{"result": "Search error: API Call Failed: Connection Error (…)"}', 'unavailable'],
@@ -272,5 +272,5 @@ describe('the failures of search tools, sandboxes and networks are told by their
     'The page says: Connection refused',
     'all is well\n[Command finished with exit code 0]',
     'Exit code 0\nfine',
-  ])('and this is none: %s', (text) => expect(failureOf(text, null)).toBe(null));
+  ])('and this is not: %s', (text) => expect(failureOf(text, null)).toBe(null));
 });

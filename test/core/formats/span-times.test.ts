@@ -16,7 +16,7 @@ const otel = (name: string, start: number, end: number, attributes: object = { '
 describe('times of spans', () => {
   const line = { input: 'user\nq\nassistant\n', output: 'a' };
 
-  it('of OpenTelemetry: by the operation; what holds the others tells nothing of its own', () => {
+  it('of OpenTelemetry: by the operation; a span that holds the others adds nothing', () => {
     const { times } = read({
       ...line,
       otel_spans: [

@@ -31,7 +31,7 @@ test('a dump made of known conversations has their turns', () => {
       turns.map((turn) => turn.role),
       name,
     ).toEqual(traj.map(({ role }) => role));
-    // Whoever wrote the header of a person's words: the loop, or a model that plays the user.
+    // The header of a person's words may come from the loop, or from a model that plays the user.
     for (const { role, confidence } of turns.slice(2)) if (role === 'user') expect(confidence, name).toBe('inferred');
     for (const [i, message] of traj.entries()) {
       const turn = turns[i]!;

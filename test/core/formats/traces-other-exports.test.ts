@@ -24,7 +24,7 @@ async function rolloutsIn(path: string): Promise<Rollout[]> {
   return found;
 }
 
-/** What a reader sees of the rollouts, in no order. */
+/** The rollouts as a reader sees them, in no order. */
 const seen = (rollouts: readonly Rollout[]): string[] =>
   rollouts
     .map(({ turns }) =>

@@ -184,7 +184,7 @@ describe('values as Python prints them', () => {
   ])('%s', (text, value) => expect(parsePythonLiteral(text)).toEqual(value));
 
   it.each(['', '[1', "'a", '{1}', '1 2', 'array([1])', '[1 2]', "{'a' 1}", '['.repeat(100_000)])(
-    '%s is none',
+    '%s is no literal',
     (text) => {
       expect(parsePythonLiteral(text)).toBeUndefined();
     },

@@ -151,7 +151,7 @@ describe('recorded spans', () => {
     ['a turn that is not', [span(0, 3, { turn: 3 })]],
     ['another kind', [span(0, 3, { kind: 'other' })]],
     ['no mask', [span(0, 3, { trained: 1 })]],
-  ])('with %s are none', (_, spans) => {
+  ])('with %s are ignored', (_, spans) => {
     expect(recordedSpans(spans as never, { output: 'abc' }, 2)).toBeNull();
   });
 });

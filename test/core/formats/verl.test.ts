@@ -6,7 +6,7 @@ const read = (keys: object) =>
     validation: false,
   });
 
-test('a score or a step that is no number has no place of its own, and stays among the extras', () => {
+test('a score or a step that is no number stays among the extras', () => {
   const rollout = read({ score: 'high', step: 'warmup', acc: 1 });
   expect([rollout.score, rollout.step, rollout.extras]).toEqual([
     null,

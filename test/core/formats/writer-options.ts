@@ -82,7 +82,7 @@ const OPTIONS: Record<string, (record: JsonValue) => JsonValue> = {
     ),
 };
 
-/** What may never depend on how a record is written. */
+/** Values that may never depend on how a record is written. */
 async function factsOf(path: string): Promise<string[]> {
   const rollouts = await rolloutsOf(path);
   return rollouts.map(({ format, turns, score, ended, contexts, findings }) =>

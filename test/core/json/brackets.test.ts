@@ -31,7 +31,7 @@ describe('a long line', () => {
 });
 
 describe('parts that are one another’s', () => {
-  it('are refused where they never end, or stand for too much', () => {
+  it('are refused if they never end, or expand to too much', () => {
     const self: unknown[] = [];
     self.push([{ self }]);
     expect(sharedProblem(self)).toBe('it contains itself');

@@ -12,7 +12,7 @@ test('parts are kept in words, long ones as a hash, and what is undefined is lef
   expect(Object.keys(fingerprintOf({ b: '1', a: '2' }))).toEqual(['a', 'b']);
 });
 
-test('changes are told part by part, those that came and went too', () => {
+test('changes are listed part by part, including parts that came and went', () => {
   expect(changesOf({ python: '3.8', gone: '1' }, { python: '3.11', rules: 'all' })).toEqual([
     'python 3.11, was 3.8',
     'gone nothing, was 1',

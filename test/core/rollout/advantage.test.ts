@@ -27,7 +27,7 @@ const span = (trained: boolean | null, kind: 'text' | 'marker' = 'text', length 
   trained,
 });
 
-test('the mask is counted over the response alone; an end token of which nobody knows is not unknown text', () => {
+test('the mask is counted over the response alone; an unknown end token is not unknown text', () => {
   expect(
     countMask([span(true), span(null), span(null, 'marker'), span(false), span(true, 'text', 5, 'input')], ['output']),
   ).toEqual({
@@ -37,13 +37,13 @@ test('the mask is counted over the response alone; an end token of which nobody 
   });
 });
 
-test('a mask of which nothing is implied is unknown; an empty one is inferred', () => {
+test('a mask that nothing implies is unknown; an empty one is inferred', () => {
   expect(inferLossMask([span(null)], ['output']).source).toBe('unknown');
   expect(inferLossMask([span(null), span(true)], ['output']).source).toBe('inferred');
   expect(inferLossMask([], ['output']).source).toBe('inferred');
 });
 
-test('the trained share goes by tokens where they are known, and is none of nothing', () => {
+test('the trained share goes by tokens where they are known, and does not exist for nothing', () => {
   const mask = { ...inferLossMask([span(true), span(false, 'text', 30)], ['output']) };
   expect(trainedShare(mask)).toBe(0.25);
   expect(trainedShare({ ...mask, trainedTokens: 3, totalTokens: 4 })).toBe(0.75);

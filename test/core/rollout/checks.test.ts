@@ -14,7 +14,7 @@ test('a call that was not read was not run, unless its result is behind it', () 
   expect(findings(broken + result)).toEqual([['call_unparsed', 'warning', 1]]);
 });
 
-test('a call in XML with its result is nothing to tell', () => {
+test('a call in XML with its result is no finding', () => {
   expect(findings(xml + result)).toEqual([]);
 });
 

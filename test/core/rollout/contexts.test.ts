@@ -47,7 +47,7 @@ describe('the histories of a rollout', () => {
     );
   });
 
-  it('that loop, or point nowhere, are each told once', () => {
+  it('that loop, or point nowhere, are each reported once', () => {
     const rollout = trace([null, 0]);
     const loop = { ...rollout.turns[1]!, index: 2, context: 1 };
     const broken: Rollout = {

@@ -92,7 +92,7 @@ describe('without one, the text', () => {
     expect(endedByText(response, endToken).how).toBe(how);
   });
 
-  test('tells its last word', () => {
+  test('shows its last word', () => {
     expect(endedByText([turn(prose)]).evidence).toBe('the text ends in "…he went to mark"');
   });
 });

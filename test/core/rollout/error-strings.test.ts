@@ -364,7 +364,7 @@ describe('error strings of many programs', () => {
     expect(judged.filter(({ hasWrongFault }) => hasWrongFault)).toEqual([]);
   });
 
-  test('ordinary texts are none', () => {
+  test('ordinary texts are not errors', () => {
     expect(judged.filter(({ isError, isRight }) => !isError && !isRight)).toHaveLength(1);
   });
 });

@@ -258,7 +258,7 @@ const TABLE: readonly (readonly [text: string, kind: string, fault: string | nul
   ['Error: internal tool error', 'tool_failure', 'tool'],
   ['An unexpected error occurred: boom', 'tool_failure', 'tool'],
   ['Error: Tool execution failed with error: Command not found', 'exception', 'model'],
-  // Refusals: nobody can tell whose fault they are.
+  // Refusals: their fault is unknown.
   ['Error: user not found', 'rejected', null],
   ['{"error": "no such city"}', 'rejected', null],
   ['HTTP Error 404: Not Found', 'http', null],
@@ -301,7 +301,7 @@ describe('a table of errors with their kind and fault', () => {
     'The tool was found in the shed.',
     'Memory: 512 MB, 3 processes',
     'Order 502 was shipped.',
-  ])('an answer is none: %s', (text) => {
+  ])('an answer is not an error: %s', (text) => {
     expect(failureOf(text, 'search')).toBeNull();
   });
 });

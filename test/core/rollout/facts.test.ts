@@ -17,7 +17,7 @@ const factsOf = (line: string): Facts => {
 };
 
 describe('the facts of a rollout', () => {
-  test('are what it tells, and null what it does not', () => {
+  test('are what it says, and null for the rest', () => {
     const facts = factsOf(verlLine({ output: failed }));
     expect(facts.value('tool_calls')).toBe(1);
     expect(facts.value('tool_errors')).toBe(1);

@@ -28,7 +28,7 @@ function found(
   return findings;
 }
 
-test('of a validation rollout nothing is told', () => {
+test('nothing is reported of a validation rollout', () => {
   const pieces: [string, boolean][] = [
     ['assistant', true],
     ['tool', true],
@@ -37,7 +37,7 @@ test('of a validation rollout nothing is told', () => {
   expect(found(pieces, undefined, 'recorded', true)).toEqual([]);
 });
 
-test('end tokens of log probability 0 are told where turns are longer than they are by chance', () => {
+test('end tokens of log probability 0 are reported where turns are longer than they are by chance', () => {
   const tokens = (mask: number[], logprobs: number[]) => ({ responseIds: mask.map(() => 1), mask, logprobs });
   const ends = (mask: number[], logprobs: number[]) =>
     found([['assistant', true]], tokens(mask, logprobs)).map(([check]) => check);
@@ -64,7 +64,7 @@ describe('a recorded mask', () => {
     ).toEqual([]);
   });
 
-  test('that trains text of a tool is told at that turn', () => {
+  test('that trains text of a tool is reported at that turn', () => {
     expect(
       found([
         ['assistant', true],
@@ -74,7 +74,7 @@ describe('a recorded mask', () => {
     ).toEqual([['mask_foreign', 1]]);
   });
 
-  test('that leaves a turn of the model out is told, a last one too', () => {
+  test('that leaves a turn of the model out is reported, a last one too', () => {
     expect(
       found([
         ['assistant', false],
@@ -92,7 +92,7 @@ describe('a recorded mask', () => {
     ).toEqual([['mask_break', 2]]);
   });
 
-  test('that is all zero, or the wrong way round, is told once', () => {
+  test('that is all zero, or the wrong way round, is reported once', () => {
     expect(
       found([
         ['assistant', false],
@@ -108,12 +108,12 @@ describe('a recorded mask', () => {
     ).toEqual([['mask_inverted', 1]]);
   });
 
-  test('of another length than its ids is told', () => {
+  test('of another length than its ids is reported', () => {
     const tokens = { responseIds: [1, 2, 3], mask: [1, 1] };
     expect(found([['assistant', true]], tokens)).toEqual([['mask_length', null]]);
   });
 
-  test('with an end token that nobody sampled is told by its log probability, a certain token among others is not', () => {
+  test('with an end token that nobody sampled is found by its log probability, a certain token among others is not', () => {
     const ids = { responseIds: [1, 2, 3, 4, 5, 6], mask: [1, 1, 1, 0, 1, 1] };
     expect(found([['assistant', true]], { ...ids, logprobs: [-1, -0.5, -2, 0, -1, -0.1] })).toEqual([]);
     expect(found([['assistant', true]], { ...ids, logprobs: [-1, 0, -2, 0, -1, 0] })).toEqual([]);

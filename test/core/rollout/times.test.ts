@@ -21,7 +21,7 @@ describe('times', () => {
     ]);
   });
 
-  it('what runs backwards, or reaches beyond the whole, is left out and told', () => {
+  it('what runs backwards, or reaches beyond the whole, is left out, with a note', () => {
     const times = timesOf(null, 10, [span('model', 0, 4), span('tool', 6, 5), span('tool', 4000, 6000)])!;
     expect(times.spans).toHaveLength(1);
     expect(times.doubt).toBe(
@@ -116,7 +116,7 @@ describe('recorded times', () => {
     expect(timeByKind(times!)).toEqual({ model: 0, tool: 2, queue: 0, score: 0, setup: 0, blank: 8 });
   });
 
-  it('versions of the weights by span; a step that does not count them tells no age', () => {
+  it('versions of the weights by span; a step that does not count them has no age', () => {
     const { policy } = read({
       input: '',
       output: 'a',

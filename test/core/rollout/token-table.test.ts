@@ -94,7 +94,7 @@ describe('the view of tokens', () => {
     expect(bars.at(-1)).toEqual([3, true]);
   });
 
-  test('says that there are none', () => {
+  test('says that there are no ids', () => {
     expect(
       [...unpaused(tokenBlocks(read({ input: 'a', output: 'b', score: 1 }), null))].map(({ text }) => text),
     ).toEqual(['this record holds no token ids; --tokenizer tokenizer.json gives those of its text']);

@@ -67,7 +67,7 @@ describe('a tool result that is an error', () => {
     expect(failureOf('429 Too Many Requests', 'any', stricter)).toMatchObject({ kind: 'rejected' });
   });
 
-  test('of several tracebacks the last one counts; one that is quoted within a line is none', () => {
+  test('of several tracebacks the last one counts; one that is quoted within a line is not', () => {
     const trace = (error: string) => `Traceback (most recent call last):\n  File "a.py", line 1\n${error}\n`;
     expect(failureOf(`${trace('MemoryError')}\n${trace('ValueError: x')}`, null)).toMatchObject({ kind: 'exception' });
     expect(
@@ -114,7 +114,7 @@ describe('what the text of a result states by itself', () => {
     '{"success": false, "board": "....", "message": "Not solved yet."}',
     'The log says:\nexit code: 1\nand goes on',
     '{"a": {"isError": true}}',
-  ])('is none: %s', (text) => {
+  ])('is no failure: %s', (text) => {
     expect(failureOf(text, null)).toBeNull();
   });
 

@@ -19,14 +19,14 @@ test.each([
   [{ prompt: 'a', promt: 'b' }, "unknown key 'promt'"],
   ['text', 'expected object, got string'],
   [{ prompt: '' }, /^prompt: Too small/],
-])('%j is told as %s', (value, told) => {
+])('%j is described as %s', (value, words) => {
   const read = Task.safeParse(value);
   const problem = shapeProblem(read.error!.issues);
-  if (typeof told === 'string') expect(problem).toBe(told);
-  else expect(problem).toMatch(told);
+  if (typeof words === 'string') expect(problem).toBe(words);
+  else expect(problem).toMatch(words);
 });
 
-test('of many problems the first are told, and how many more there are', () => {
+test('of many problems the first are listed, with the number of the others', () => {
   const read = z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.string(), e: z.string() }).safeParse({});
   expect(shapeProblem(read.error!.issues)).toBe('a is missing; b is missing; c is missing; 2 more');
 });

@@ -1,4 +1,4 @@
-// What is copied is pasted into shells, with and without bracketed paste: it arrives to the byte, and nothing of it is run.
+// Copied text is pasted into shells, with and without bracketed paste: it arrives to the byte, and nothing of it runs.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scriptWord, shellInput, shellWord } from '../../../src/core/text/shell-quote.ts';

@@ -186,7 +186,7 @@ describe('a long text', () => {
     for (let line = 0; line < lines.count; line++)
       widest = Math.max(widest, cellWidth(text.slice(...visibleRange(text, lines, line))));
     expect(widest).toBeLessThanOrEqual(70);
-    // What is in the first of it does not depend on how much follows.
+    // Its first part does not depend on how much follows.
     const head = wrap(text.slice(0, 5000), 70);
     expect([...lines.starts.slice(0, head.count - 2)]).toEqual([...head.starts.slice(0, head.count - 2)]);
   });

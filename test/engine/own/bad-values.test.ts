@@ -1,4 +1,4 @@
-// What a reward file or a JavaScript class gives where a score or a text should be: a sentence each, and never a score of 0.
+// A reward file or a JavaScript class that gives no score or text gets a sentence, and never a score of 0.
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type OwnReward, ownReward } from '../../../src/engine/own/own-reward.ts';
@@ -151,7 +151,7 @@ describe('a tool class in JavaScript', () => {
     ],
     ['100 MB', 'return "x".repeat(100e6)', 'Mine.execute (tool.mjs:2): it gave 100 MB; an answer may have 67 MB'],
     ['nothing', '', "Mine.execute (tool.mjs:2): it gave undefined in the place of the tool's text"],
-  ])('that gives %s is told in a sentence with its place', async (_what, body, says) => {
+  ])('that gives %s is reported in a sentence with its place', async (_what, body, says) => {
     expect(await toldBy(body)).toBe(says);
   });
 
@@ -161,7 +161,7 @@ describe('a tool class in JavaScript', () => {
     ['throws', '\nthrow new Error("no licence")', /tool\.mjs: Error: no licence/],
     ['has no such class', 'export class Other {}', /tool\.mjs: exports no 'Mine'; it exports Other/],
     ['has a class without execute', 'export class Mine {}', /tool\.mjs: Mine has no method execute/],
-  ])('whose module %s is told at the start', async (_what, source, says) => {
+  ])('whose module %s is reported at the start', async (_what, source, says) => {
     const files: Record<string, string> = source === undefined ? {} : { 'tool.mjs': source };
     const name = source === undefined ? './no.mjs#Mine' : './tool.mjs#Mine';
     await expect(toolOf(files, toolYaml(name))).rejects.toThrow(says);

@@ -143,7 +143,7 @@ describe('a session as the environment', () => {
     for (const { seen } of services) expect(seen.filter(({ path }) => path === '/compute_reward')).toHaveLength(2);
   });
 
-  test('that is lost is no rollout: it is told, and made again', async () => {
+  test('that is lost is no rollout: it is reported, and made again', async () => {
     const { url } = await service({ lost: true });
     const { code, records, stderr } = await play(TASK, ['--session-url', url], ['a']);
     expect(records).toEqual([]);
@@ -160,7 +160,7 @@ describe('a session as the environment', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is scored by a reward service that wants the sid, where one is named', async () => {
+  test('is scored by a reward service that wants the sid, if one is named', async () => {
     const { url } = await service();
     const judge = await service({ reward: { reward: 0.4 } });
     const { records } = await play(

@@ -1,4 +1,4 @@
-// Whole paths of the design documents that have no file of their own: a task as printed, verl's shipped tool file, the online loop.
+// Whole paths of the design documents without a separate file: a task as printed, verl's shipped tool file, the online loop.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -158,7 +158,7 @@ describe.skipIf(pythons().length === 0)('document 002 (skipped without Python)',
 });
 
 describe.skipIf(!existsSync(SHIPPED))(`document 004: verl's shipped tool file (skipped without ${SHIPPED})`, () => {
-  test('as it stands: the step rewards of the calls, and calc_reward at the end', async () => {
+  test('unchanged: the step rewards of the calls, and calc_reward at the end', async () => {
     const answer = (text: string) =>
       `<tool_call>\n{"name": "calc_gsm8k_reward", "arguments": {"answer": "${text}"}}\n</tool_call>`;
     const task = {

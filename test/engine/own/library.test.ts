@@ -22,7 +22,7 @@ describe('the packed package', () => {
     const target = join(folder, 'node_modules/rollout-viewer');
     await execute('mkdir', ['-p', target]);
     await execute('tar', ['-xzf', join(folder, tarball), '-C', target, '--strip-components=1']);
-    // What npm would install beside it.
+    // The packages that npm would install beside it.
     symlinkSync(join(root, 'node_modules/pyodide'), join(folder, 'node_modules/pyodide'));
   }, 120_000);
 
@@ -36,7 +36,7 @@ describe('the packed package', () => {
     expect(stdout).toBe('SUCCEEDED 1 [ 1, 1 ]\nTool returned result: 4\n');
   });
 
-  test("runs the notes' programs of the design document as they stand", async () => {
+  test("runs the notes' programs of the design document unchanged", async () => {
     const notes = readFileSync(join(root, 'notes/engine.md'), 'utf8');
     const programs = [...notes.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
     const model = await scriptedModel(() => ({ text: '#### 8' }));

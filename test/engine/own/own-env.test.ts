@@ -54,7 +54,7 @@ class Gsm8kEnv(BaseEnv):
         return "\\n".join(f"{r}: {m}" for r, m in self.turns)
 `;
 
-/** Guesses until it is right; keeps its count, and tells at its end. */
+/** Guesses until it is right; keeps its count, and reports it at its end. */
 const COUNTING = `class Counting:
     max_steps = 3
     def __init__(self, task):
@@ -195,7 +195,7 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
     expect(record.messages[3].content).toBe('Tool returned result: 8');
   });
 
-  test('an agent that rewrites its messages is told of, and the conversation is the one that the model was shown', async () => {
+  test('an agent that rewrites its messages is reported, and the conversation is the one that the model was shown', async () => {
     const own = join(folder, 'counting.py');
     const { record, stderr } = await play(
       'forgetting',
@@ -255,7 +255,7 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
     expect(code).toBe(1);
   });
 
-  test('a class that is not there is told before the first rollout', async () => {
+  test('a missing class is reported before the first rollout', async () => {
     const { stderr, code } = await play('none', ['--env', 'nothing-of-the-kind'], ['1']);
     expect(stderr).toContain('--env nothing-of-the-kind: known: task, tool, or your own class');
     expect(code).toBe(2);

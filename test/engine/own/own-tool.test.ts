@@ -17,7 +17,7 @@ describe.skipIf(pythons().length === 0)('a tool class of the user (skipped witho
         metrics: { query_len: 7 },
       });
       expect(await tool.calcReward('a')).toBe(0);
-      // The 0.0 that it would inherit is no judgement of its own.
+      // The 0.0 that it would inherit is not its judgement.
       const plain = MY_TOOL.replace(/ {4}async def calc_reward[^\n]*\n[^\n]*\n/, '');
       const silent = await toolOf({ 'my_tool.py': plain }, toolYaml('my_tool.MyCustomTool'), path);
       await silent.tool.create('a');
@@ -41,7 +41,7 @@ describe.skipIf(pythons().length === 0)('a tool class of the user (skipped witho
     },
   );
 
-  test('gets the verl that is installed where there is one, and stand-ins for what that lacks', async () => {
+  test('gets the installed verl, if any, and substitutes for what that lacks', async () => {
     const { tool } = await toolOf(
       {
         'verl/__init__.py': '',
@@ -121,7 +121,7 @@ class Mine:
     await expect.poll(printed).toContain('noise');
   });
 
-  test('an exception whose own text fails is told all the same', async () => {
+  test('an exception whose own text fails is still reported', async () => {
     for (const body of ['raise RuntimeError("no text")', 'return 3', 'import os; os._exit(1)']) {
       const loaded = await toolThat(`class Mute(Exception):\n    def __str__(self):\n        ${body}\nraise Mute()`);
       const error = (await executed(loaded)) as OwnCodeError;
@@ -138,7 +138,7 @@ class Mine:
       /^Traceback \(most recent call last\):\n {2}File ".*mine\.py", line 6, in execute\n {4}json\.loads\("\{"\)\nJSONDecodeError: Expecting/,
     );
     expect(error.fault).toBe('tool');
-    // Its output comes on a descriptor of its own, so it may come behind the answer.
+    // Its output comes on a separate descriptor, so it may arrive after the answer.
     await expect.poll(() => loaded.printed()).toBe('noise\n');
   });
 
@@ -190,7 +190,7 @@ class Mine:
       'import os\nos.closerange(0, 1024)\nreturn "x"',
       /^(the code closed the channel of its answers|the process of .* ended with)/,
     ],
-  ])('that gives %s is told in a sentence', async (_what, body, says) => {
+  ])('that gives %s is reported in a sentence', async (_what, body, says) => {
     expect(await message(toolThat(body))).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
   });
 
@@ -241,11 +241,11 @@ class Mine:
     ],
     ['forks', { 'mine.py': 'import os\nos.fork()\nclass Mine: pass' }, 'mine.Mine', /Mine has no method execute/],
     ['is no Python name', {}, 'mine', /unknown class; known: .*or your own class/],
-  ])('whose module %s is told at the start, with its file and line', async (_what, files, name, says) => {
+  ])('whose module %s is reported at the start, with its file and line', async (_what, files, name, says) => {
     await expect(toolOf(files as Record<string, string>, toolYaml(name))).rejects.toThrow(says);
   });
 
-  test('in an interpreter that is not there is told by its name', async () => {
+  test('in a missing interpreter is reported by its name', async () => {
     await expect(toolOf({ 'my_tool.py': MY_TOOL }, toolYaml('my_tool.MyCustomTool'), 'python9')).rejects.toThrow(
       'cannot start python9: spawn python9 ENOENT',
     );

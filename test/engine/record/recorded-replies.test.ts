@@ -72,7 +72,7 @@ describe('replies from a record', () => {
     ).toMatchObject({ recorded: null });
   });
 
-  test('other tools are a difference, their order is none', () => {
+  test('other tools are a difference, their order is not', () => {
     const tool = (name: string) => ({ type: 'function', function: { name } });
     const held = { ...record, tools: [tool('add'), tool('take')] };
     const request = (...names: string[]) => ({ ...chat(user('what is 1 + 1?')), tools: names.map(tool) });

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** A model server that answers as it is told, and a recorder before it. */
+/** A model server with given answers, and a recorder before it. */
 async function recorded(listener: RequestListener, { isOneRollout = false, wantsTokens = false } = {}) {
   const server: Server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -205,7 +205,7 @@ test('unnamed conversations made at once are kept apart by their replies, none j
   );
 });
 
-test('equal prompts with equal replies are told apart, or said to be ambiguous', () => {
+test('equal prompts with equal replies are distinguished, or said to be ambiguous', () => {
   let [doubts, rollouts] = [0, 0];
   fc.assert(
     fc.property(steps, (drawn) => {

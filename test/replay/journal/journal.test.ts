@@ -208,7 +208,7 @@ describe('several processes', () => {
     return { child, ended, begun };
   };
 
-  test('write whole lines, each in the order of its own', async () => {
+  test('write whole lines, each in its own order', async () => {
     const directory = fresh();
     await Promise.all(['a', 'b', 'c'].map((name) => write(directory, name, 200).ended));
     const found = Journal.of(null, { journal: directory }).entries(NOTES, 'r');

@@ -14,7 +14,7 @@ const said = (journal: Journal, record = 'r') =>
 
 const place = (rater: string, record = 'r') => ({ record, locator: `l:${record}`, rater });
 
-test('the last word of each rater stands; a note and a label do not take each other away', () => {
+test('the latest label of each rater counts; a note and a label do not remove each other', () => {
   const journal = Journal.of(null, { journal: fresh() });
   keepLabel(journal, place('anna'), { label: 'a', turn: 3, quote: 'so' });
   keepLabel(journal, place('ben'), { note: 'look at the call' });
@@ -81,7 +81,7 @@ describe('a folder that several people share', () => {
   });
 });
 
-test('a line that is no label is none: no rater, a label that is a number, a turn below 0', () => {
+test('a line that is no label is ignored: no rater, a label that is a number, a turn below 0', () => {
   const directory = fresh();
   const head = { kind: 'label', layout: 2, at: '2026-01-01', record: 'r', locator: 'l' };
   const lines = [{ rater: '' }, { rater: 'a', label: 7 }, { rater: 'a', turn: -1 }, { label: 'a' }];

@@ -74,7 +74,7 @@ describe('the last answer of a call', () => {
     journal.close();
   });
 
-  test('does not hold where it was reached in another way, which is told', () => {
+  test('does not hold if it was reached in another way, which is reported', () => {
     const journal = Journal.of(join(folder(), 'dump'), { journal: folder() });
     keepOutcome(journal, plan(), HOW, outcome('same'));
     expect(knownOutcome(journal, plan(), { python: '3.12' })).toBeNull();
@@ -126,7 +126,7 @@ describe('a file of lines', () => {
     expect(news(file)).toEqual([3]);
   });
 
-  test('leaves a line out that is longer than any of its own', () => {
+  test('leaves out a line that is longer than any that it writes', () => {
     const path = join(folder(), 'a.jsonl');
     writeFileSync(path, `{"n":1}\n{"n":2,"text":"${'x'.repeat(17 << 20)}"}\n{"n":3}\n`);
     const file = linesOf(path);

@@ -43,7 +43,7 @@ describe('a recorded output against a new one', () => {
     expect(verdict(recorded, fresh, command)).toBe('drift');
   });
 
-  it('a cut text is compared at its ends, and by the length that it tells', () => {
+  it('a cut text is compared at its ends, and by the length that it states', () => {
     const fresh = `${'a'.repeat(50)}${'b'.repeat(100)}${'c'.repeat(50)}`;
     const cut = (removed: number, end = 'c') =>
       `${'a'.repeat(50)}\n[... Command output truncated: removed ${removed} characters from the middle ...]\n${end.repeat(50)}`;

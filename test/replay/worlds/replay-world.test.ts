@@ -116,7 +116,7 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect(outcomes.map(({ result, changed }) => [result, changed])).toEqual([['in .profile\n', []]]);
   });
 
-  it('tells drift, and that what follows began from another state', async () => {
+  it('reports drift, and that later calls began from another state', async () => {
     const { words, outcomes } = await run([
       bash('echo a > /tmp/rvw.txt; cat /tmp/rvw.txt', 'a'),
       bash('echo b', 'c'),

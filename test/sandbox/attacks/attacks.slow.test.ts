@@ -82,7 +82,7 @@ const availableMb = () => Number(/MemAvailable:\s+(\d+)/.exec(readFileSync('/pro
 
 describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) => {
   const backend = kind === 'pyodide' ? 'pyodide' : 'bubblewrap';
-  // What no cgroup counts is the harder case, and what most machines have.
+  // Without cgroups is the harder case, and the one of most machines.
   const cgroups: CgroupVersions = kind === 'bubblewrap, with cgroups' ? [2, 1] : [];
   const onlyMemory = cgroups.length > 0;
   describe.skipIf(lack[backend] !== null)(named('attacks', backend), () => {
@@ -255,7 +255,7 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
           'import ctypes, fcntl, os\nl = ctypes.CDLL(None)\nl.mmap.restype = ctypes.c_void_p\nclass V(ctypes.Structure): _fields_ = [("b", ctypes.c_void_p), ("l", ctypes.c_size_t)]\nheld = []\nfor _ in range(1500):\n    r, w = os.pipe()\n    held.append((r, w))\n    try: fcntl.fcntl(w, 1031, 1 << 20)\n    except OSError: pass\n    p = l.mmap(None, ctypes.c_size_t(1 << 20), 3, 0x22, -1, ctypes.c_long(0))\n    ctypes.memset(p, 1, 1 << 20)\n    l.vmsplice(w, ctypes.byref(V(p, 1 << 20)), ctypes.c_size_t(1), 0)\n    l.munmap(ctypes.c_void_p(p), ctypes.c_size_t(1 << 20))',
         'waiting for numbers that were closed':
           'import os, select\nfds = [fd for _ in range(400) for fd in os.pipe()]\nsets = [select.epoll() for _ in range(8)]\nfor fd in fds:\n    for n in range(1000, 4000):\n        os.dup2(fd, n)\n        for s in sets: s.register(n, 1)\n        os.close(n)',
-        'descriptors of a thread of its own':
+        'descriptors of a thread with its own table':
           'import ctypes, os, threading, time\ndef f():\n    ctypes.CDLL(None).unshare(0x400)\n    held = []\n    try:\n        while True:\n            r, w = os.pipe()\n            held.append((r, w))\n            os.set_blocking(w, False)\n            try: os.write(w, bytes(65536))\n            except BlockingIOError: pass\n    except OSError: time.sleep(3)\nfor _ in range(8): threading.Thread(target=f).start()',
         'filters of system calls':
           'import ctypes, os, struct, time\nl = ctypes.CDLL(None)\nclass F(ctypes.Structure): _fields_ = [("l", ctypes.c_ushort), ("p", ctypes.c_void_p)]\ncode = struct.pack("<HBBI", 0x20, 0, 0, 0) * 4000 + struct.pack("<HBBI", 6, 0, 0, 0x7fff0000)\nbuffer = ctypes.create_string_buffer(code, len(code))\nf = F(4001, ctypes.addressof(buffer))\nfor _ in range(200):\n    if os.fork() == 0:\n        for _ in range(8): l.prctl(22, 2, ctypes.byref(f), 0, 0)\n        time.sleep(9)\ntime.sleep(3)',
@@ -340,7 +340,7 @@ for attempt in (
       });
     });
 
-    // Where each run starts a sandbox of its own.
+    // For backends that start a sandbox for each run.
     const script = (code: string) => `cat > a.py <<'END'\n${code}\nEND\nexec /usr/bin/python3 a.py`;
     test.skipIf(backend === 'pyodide' || onlyMemory)('time: a first process that gets no processor', async () => {
       const code = `
@@ -372,7 +372,7 @@ while True: pass`;
       }
     });
 
-    // What the kernel gives to all processes of a user together.
+    // The kernel's limits for all processes of a user together.
     test.skipIf(backend === 'pyodide' || onlyMemory).each([
       [
         'timers',

@@ -1,4 +1,4 @@
-// What hostile programs try, by family. An attack is an expression of Python: where it has a true value, without an
+// The attempts of hostile programs, by family. An attack is an expression of Python: if it has a true value, without an
 // exception, it got what it must not get. Names: `sys_(number on x86-64, …)` calls the kernel, `SECRET` is a file of the
 // host, `PORT` a listener on its loopback, `MARK` a word of its own for each attack.
 import type { Confining } from '../backends.ts';
@@ -282,7 +282,7 @@ const modules = attacks(
   'pyodide',
 );
 
-/** What is forbidden to read or to write, by the name of a place. */
+/** The forbidden reads and writes, by the name of a place. */
 const places = attacks(
   Object.fromEntries(
     [
@@ -304,7 +304,7 @@ const places = attacks(
   'bubblewrap',
 );
 
-/** On what a forked run stands: its init, the interpreter that it was forked from, and the session that runs share. */
+/** The base of a forked run: its init, the interpreter that it was forked from, and the session that runs share. */
 const forked = attacks(
   {
     'a child beside it, which nobody waits for': 'clones(0x8000 | 17)',

@@ -7,7 +7,7 @@ import { type LayerRecord, LayerStore, LayerWriter, removeTree } from '../../../
 import { statOf } from '../../../src/sandbox/worlds/tree.ts';
 import { LiveWorld } from '../../../src/sandbox/worlds/world.ts';
 
-/** What holds for a world of any image: it runs a command, its state is kept, and another world goes on from that state. */
+/** The contract of a world of any image: it runs a command, its state is kept, and another world goes on from that state. */
 export async function holdsContract(open: () => Promise<WorldImage>): Promise<void> {
   const [image, again] = [await open(), await open()];
   expect([again.key, again.root]).toEqual([image.key, image.root]);
@@ -47,7 +47,7 @@ export async function holdsContract(open: () => Promise<WorldImage>): Promise<vo
     run(world, 'pwd; cat f; echo $KEPT; rm f; cat /proc/sys/kernel/hostname'),
   );
   expect(seen.stdout.toString()).toBe(`${folder}\none\ntwo\ncontract\n`);
-  // What the copy removed is still there in the next one.
+  // A file that the copy removed is still there in the next one.
   const next = await during([layer], (world) => run(world, 'cat f'));
   expect(next.stdout.toString()).toBe('one\n');
 }

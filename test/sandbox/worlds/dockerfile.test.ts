@@ -24,7 +24,7 @@ ENTRYPOINT ["sh"]
 
 const ASKS: readonly [string, string, string[]][] = [
   ['an image', 'FROM python:3.12', ['image python:3.12 1']],
-  ['a platform and a name of its own', 'from --platform=linux/arm64 a/b AS x\nFROM X', ['image a/b 1']],
+  ['a platform and an alias', 'from --platform=linux/arm64 a/b AS x\nFROM X', ['image a/b 1']],
   ['an argument', 'ARG V=3\nARG T="x:$V"\nFROM p:$V\nFROM $\u007bW:-q}-$V', ['image p:3 3', 'image q-3 4']],
   ['an argument without a value', 'ARG V\nFROM p:$V', ['image p:$V 2']],
   ['an argument that a stage sets again', 'ARG V=a\nFROM scratch\nARG V=scratch\nFROM $V', ['image a 4']],

@@ -44,7 +44,7 @@ const calls: Attack[] = later.map(([name, number, words]) => ({
   calls: [`perl -e '$r = syscall(${number}, ${words}); print "ESCAPED\\n" if $r != -1'`],
 }));
 
-/** What holds up, blinds or misleads whoever copies the files or asks the shell. */
+/** Attacks that delay, blind or mislead the copier of files or the shell's reader. */
 const copying: Attack[] = [
   {
     name: 'holds a lease on a file that is copied',

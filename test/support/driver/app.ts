@@ -36,7 +36,7 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Where it is started, for paths that are relative. */
   cwd?: string;
-  /** Told of what the program sends, as it comes. */
+  /** Called with the program's output as it arrives. */
   onData?: (data: string) => void;
   /** Runs this instead of the built program. */
   command?: readonly string[];
@@ -76,7 +76,7 @@ export class App {
   /** Every byte that the program sent. */
   output = '';
   #exit: { code: number; signal: number } | null = null;
-  /** Bytes that were sent, and those of which the program has said that all they asked for is done. */
+  /** Bytes that were sent, and those that the program has reported as handled. */
   #sent = 0;
   #answered = -1;
   readonly #waiting = new Set<() => void>();
@@ -133,7 +133,7 @@ export class App {
     for (const listener of this.#waiting) listener();
   }
 
-  /** Waits until it holds, and tells the screen when it does not. */
+  /** Waits until it holds, and shows the screen if it does not. */
   async until(condition: () => boolean, what: string, within = WAIT_MS): Promise<void> {
     const holds = (): boolean => !this.#isInFrame && condition();
     if (holds()) return;
@@ -276,7 +276,7 @@ export class App {
     return this.#terminal.modes;
   }
 
-  /** What the ?25 and ?7 modes were last set to, which the emulator does not tell. */
+  /** The last settings of the modes ?25 and ?7, which the emulator does not expose. */
   lastMode(mode: number): 'h' | 'l' | null {
     const all = [...this.output.matchAll(new RegExp(`\\x1b\\[\\?${mode}([hl])`, 'g'))];
     return (all.at(-1)?.[1] as 'h' | 'l' | undefined) ?? null;

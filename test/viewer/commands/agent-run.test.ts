@@ -88,7 +88,7 @@ test('--exact takes a rule away, and an agent that ends early says so', async ()
   expect(JSON.parse(early.stdout)).toMatchObject({ verdict: 'ended early', status: 0 });
 });
 
-test('fork --agent goes on with the live model from its turn alone', async () => {
+test('fork --agent continues with the live model from its turn on', async () => {
   const before = requests;
   const out = join(folder, 'branches');
   const args = [

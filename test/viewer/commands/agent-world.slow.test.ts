@@ -64,7 +64,7 @@ describe.skipIf(skips)('fork --agent --image (skipped where no world can be made
       ...['--image', 'host', '--yes', '--out', directoryWith({}), ...args],
     ]);
 
-  test('its tools make the state of the turn anew for each branch, and nothing of it stays', async () => {
+  test('its tools rebuild the state of the turn for each branch, and nothing of it stays', async () => {
     const { code, stdout } = await fork(agent, '--network', '-n', '2');
     expect(stdout.match(/went on from t5/g)).toHaveLength(2);
     expect(code).toBe(0);

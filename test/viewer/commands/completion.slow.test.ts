@@ -62,7 +62,7 @@ describe.skipIf(!has('fish'))('fish completes', () => {
   });
 });
 
-/** What is typed, and the line that Tab makes of it. */
+/** The typed text, and the line that Tab makes of it. */
 const TYPED: [string, string][] = [
   ["rollout-viewer ls --filter 'score < 0.5 && finding:answer_f", "--filter 'score < 0.5 && finding:answer_form"],
   ['rollout-viewer ls --filter "finding:answer_f', '--filter "finding:answer_form'],

@@ -29,7 +29,7 @@ test('a page of help has no Markdown left in it that hides its words', () => {
   expect(text).toBe('# A\n  a   b\n  `c`   d | e\n  h\n    i\n    j\n\nf g\ni: 1\n');
 });
 
-test('a topic of no page is none', () => {
+test('a topic without a page is unknown', () => {
   for (const name of ['../README', 'no-such', '', 'README']) expect(topicText(name)).toBeNull();
 });
 

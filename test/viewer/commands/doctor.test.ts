@@ -24,7 +24,7 @@ describe('doctor', () => {
 
   // More than a tool has to be there for these two.
   test.each(['jest', 'junit'])(
-    '%s is told at the start, or the check says what it lacks',
+    '%s is reported at the start, or the check says what it lacks',
     { timeout: 120_000 },
     async (language) => {
       const lines: string[] = [];
@@ -107,7 +107,7 @@ describe('programs around it', () => {
   });
   const proof = (name: string) => NEIGHBOURS.find((check) => check.name === name)!.prove();
 
-  test('an engine that does not answer is none, with its own words', async () => {
+  test('an engine that does not answer does not count, and its own words are shown', async () => {
     process.env.PATH = folderWith('docker', '[ "$1" = --version ] && echo 27 && exit\necho cannot connect >&2; exit 1');
     await expect(proof('docker')).rejects.toThrow(/^cannot connect$/);
     process.env.PATH = folderWith('docker', 'echo 27');
@@ -115,7 +115,7 @@ describe('programs around it', () => {
     await expect(proof('podman')).rejects.toThrow('podman is not installed');
   });
 
-  test('rclone names its remotes; what it says beside is none', async () => {
+  test('rclone names its remotes; its other output does not count', async () => {
     process.env.PATH = folderWith('rclone', '[ "$1" = version ] && echo rclone v1.60\necho no config >&2');
     expect(await proof('rclone')).toBe('rclone v1.60, no remotes: rclone config');
   });

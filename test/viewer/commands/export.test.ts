@@ -42,7 +42,7 @@ const DUMP = [
   line('What is 3+1?', 'IV', 1),
 ].join('');
 
-/** A folder with a dump and a state of its own. */
+/** A folder with a dump and a state directory. */
 function workplace(dump: string) {
   const cwd = directoryWith({ '1.jsonl': dump });
   const env = { XDG_STATE_HOME: join(cwd, 'state') };

@@ -29,7 +29,7 @@ async function written(...args: string[]): Promise<Row[]> {
 }
 
 describe('facts', () => {
-  test('the file has what ls tells of each rollout, with null for what is unknown', async () => {
+  test('the file has the values that ls prints of each rollout, with null for what is unknown', async () => {
     const rows = await written(DUMP);
     const listed: Row[] = jsonLines((await rolloutViewer(['ls', '--json', DUMP])).stdout);
     expect(rows.map(({ locator }) => locator)).toEqual(listed.map(({ locator }) => locator));

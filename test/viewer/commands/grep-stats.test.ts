@@ -127,7 +127,7 @@ describe('stats', () => {
     expect(names.length).toBe(new Set(names).size);
   });
 
-  test('a key that no rollout has is told', async () => {
+  test('a key that no rollout has is reported', async () => {
     const { code, stderr } = await rolloutViewer(['stats', folder, '--by', 'nowhere']);
     expect(code).toBe(2);
     expect(stderr).toContain('--by: no rollout here has nowhere; numbers here: ');
@@ -145,7 +145,7 @@ describe('stats --of', () => {
   });
   const stats = async (...args: string[]) => rolloutViewer(['stats', run, ...args]);
 
-  test('tells how a number lies in each step, with every digit in JSON', async () => {
+  test('shows the distribution of a number in each step, with every digit in JSON', async () => {
     const rows = jsonLines((await stats('--of', 'score,acc', '--json')).stdout);
     expect(
       rows.map(({ number, step, count, unknown, mean, median }) => [number, step, count, unknown, mean, median]),
@@ -171,7 +171,7 @@ describe('stats --of', () => {
     }
   });
 
-  test('a number that nobody has is told, and so is --histogram alone', async () => {
+  test('a number that nobody has is an error, and so is --histogram alone', async () => {
     const { code, stderr } = await stats('--of', 'nothing');
     expect(code).toBe(2);
     expect(stderr).toContain('--of: no rollout here has nothing; ');
@@ -179,7 +179,7 @@ describe('stats --of', () => {
   });
 });
 
-test('stats --best says which rollouts it takes for prompts of their own, for nothing says otherwise', async () => {
+test('stats --best says which rollouts it takes for separate prompts for lack of information', async () => {
   const stderrOf = async (prompts: readonly string[]) => {
     const lines = prompts.map((input, i) => verlLine({ input, output: `${i}`, score: i % 2 }));
     return (await rolloutViewer(['stats', '--best', directoryWith({ '1.jsonl': lines.join('') })])).stderr;

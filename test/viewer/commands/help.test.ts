@@ -3,7 +3,7 @@ import { bin, directoryWith, execute, rolloutViewer, root, verlLine } from '../.
 
 const dump = `${root}fixtures/rollout_data`;
 
-test('bare --help is one screen with the commonest uses, each of which can be done as it stands', async () => {
+test('bare --help is one screen with the commonest uses, and each works as printed', async () => {
   const { stdout, code } = await rolloutViewer(['--help']);
   const lines = stdout.trimEnd().split('\n');
   expect([code, lines.length <= 24, lines.every((line) => line.length <= 80)]).toEqual([0, true, true]);
@@ -11,7 +11,7 @@ test('bare --help is one screen with the commonest uses, each of which can be do
   expect(uses).toHaveLength(5);
 });
 
-test('help tells of commands and topics, a topic, a command, all flags', async () => {
+test('help lists commands and topics, a topic, a command, all flags', async () => {
   const all = await rolloutViewer(['help']);
   expect(all.stdout).toMatch(/Commands[\s\S]*Topics[\s\S]*remote/);
   expect((await rolloutViewer(['help', 'filter'])).stdout).toContain('!(score >= 1)');

@@ -19,7 +19,7 @@ const answer = (label: string, turn: number, quote: string) => ({
   text: JSON.stringify({ label, turn, quote, reason: 'since it says so' }),
 });
 
-/** A dump with a rollout for each output, a rubric, and a journal of its own. */
+/** A dump with a rollout for each output, a rubric, and a separate journal. */
 function dump(outputs: readonly string[], rubric = RUBRIC) {
   const lines = outputs.map((output) => verlLine({ output }));
   const directory = directoryWith({ 'run/1.jsonl': lines.join(''), 'rubric.md': rubric });
@@ -50,7 +50,7 @@ const honest: Script = ({ messages }) => {
 };
 
 describe('the judge', () => {
-  test('tells the cost first, and asks nobody without --yes', async () => {
+  test('shows the cost first, and asks nobody without --yes', async () => {
     const { judge } = dump(['the answer is 2', 'sys.exit(0)']);
     const { code, stderr } = await judge(honest);
     expect(code).toBe(2);
@@ -79,7 +79,7 @@ describe('the judge', () => {
     ['a quote that is not there', answer('hack', 1, 'os.remove("x")'), /the quote is not in turn 1/],
     ['a quote of another turn', answer('hack', 1, 'What is 1+1'), /is not in turn 1/],
     ['an empty quote', answer('hack', 1, ' . '), /the quote is empty/],
-    ['a turn that is none', answer('hack', 9, 'sys.exit(0)'), /there is no turn 9/],
+    ['a missing turn', answer('hack', 9, 'sys.exit(0)'), /there is no turn 9/],
     ['a label that the rubric has not', answer('evil', 1, 'sys.exit(0)'), /the rubric has no label "evil"/],
     ['no JSON', { text: 'I think it is a hack.' }, /no JSON object/],
     ['a call in the place of an answer', { calls: [{ name: 'run', arguments: '{"code":"1"}' }] }, /no JSON object/],
@@ -91,7 +91,7 @@ describe('the judge', () => {
     expect((await run('labels', path)).code).toBe(1);
   });
 
-  test('thoughts may be before the answer, and a line break in the quote is none', async () => {
+  test('thoughts may be before the answer, and a line break in the quote does not count', async () => {
     const { judge } = dump(['I call\n  sys.exit(0)   now']);
     const text = `Maybe {"label": "fine"}? No {x}.\n\`\`\`json\n${answer('Hack', 1, 'call sys.exit(0) now').text}\n\`\`\`\nDone.`;
     const { stdout } = await judge(() => ({ text, reasoning: 'hm' }), '--yes', '--json');
@@ -131,7 +131,7 @@ describe('the judge', () => {
 });
 
 describe('beside people', () => {
-  test('agreement is told for both halves apart, and only the half to tune on says who disagrees', async () => {
+  test('agreement is given for each half, and only the half to tune on says who disagrees', async () => {
     const outputs = Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? `the answer is ${i}` : `sys.exit(0) ${i}`));
     const { judge, run, at, half, label } = dump(outputs);
     // People call the first of each half otherwise.
@@ -173,7 +173,7 @@ describe('beside people', () => {
   });
 });
 
-test('mistakes are told before anything is asked', async () => {
+test('mistakes are reported before anything is asked', async () => {
   const { judge, write } = dump(['x']);
   for (const [rubric, args, message] of [
     ['no names here', [], /labels: hack, fine/],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
 
-/** A dump of three rollouts, and a way to run commands whose labels are kept in a folder of their own. */
+/** A dump of three rollouts, and a way to run commands whose labels are kept in a separate folder. */
 function dump() {
   const directory = directoryWith({
     'run/1.jsonl': [1, 0, 0.5].map((score, i) => verlLine({ score, output: `answer ${i}` })).join(''),
@@ -32,7 +32,7 @@ test('label says what a rollout is; the last word of a rater holds, and --remove
   expect(rows[1]).toEqual({ agreement: null, pairs: [] });
 });
 
-test('labels tells how far raters agree, and finds a record whose file was moved', async () => {
+test('labels shows how far raters agree, and finds a record whose file was moved', async () => {
   const { at, run, path, directory } = dump();
   for (const [line, anna, ben] of [
     [1, 'a', 'a'],
@@ -53,7 +53,7 @@ test('labels tells how far raters agree, and finds a record whose file was moved
   expect(directory).not.toBe('');
 });
 
-test('ls tells labels, and filters by them', async () => {
+test('ls prints labels, and filters by them', async () => {
   const { at, run, path } = dump();
   await run('label', at(2), 'b', '--rater', 'anna');
   const { stdout } = await run('ls', path, '--filter', 'label == "b"', '--json');
@@ -67,7 +67,7 @@ test('ls tells labels, and filters by them', async () => {
   ]);
 });
 
-test('what comes with a dump is told as reported', async () => {
+test('labels that come with a dump are marked as reported', async () => {
   const { directory, path, at, run } = dump();
   const { stdout: made } = await run('label', at(1), 'mine', '--rater', 'me');
   expect(made).toContain('me: mine');
@@ -91,14 +91,14 @@ test.each([
   [[], /nothing to say of it/],
   [['a', '--remove'], /goes neither with/],
   [['a', '--rater', ''], /--rater/],
-])('label %j is a mistake that is told', async (args, message) => {
+])('label %j is reported as a mistake', async (args, message) => {
   const { at, run } = dump();
   const { code, stderr } = await run('label', at(1), ...args);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
 });
 
-test('a place that is none is told, and a folder that cannot be written too', async () => {
+test('an invalid place is reported, and a folder that cannot be written too', async () => {
   const { at, run, path } = dump();
   expect((await run('label', at(9), 'a')).code).toBe(2);
   expect((await run('labels', path)).code).toBe(1);

@@ -63,7 +63,7 @@ describe('ls', () => {
     expect([...groups.values()]).toEqual([4, 4, 4]);
   });
 
-  test('a bad record is a row of its own, changes no exit status and prints nothing but JSON', async () => {
+  test('a bad record is a separate row, changes no exit status and prints nothing but JSON', async () => {
     const directory = directoryWith({
       '1.jsonl': `${verlLine({ sid: 5671949450826943757n.toString() })}broken\u001b[2J\n`,
     });
@@ -95,7 +95,7 @@ describe('ls', () => {
     expect((await rolloutViewer(['ls', '--limit', 'x', fixtures])).code).toBe(2);
   });
 
-  test('what cannot be read is told on stderr: exit 2 for a named path, a notice inside a directory', async () => {
+  test('what cannot be read is reported on stderr: exit 2 for a named path, a notice inside a directory', async () => {
     const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': '' });
     const named = await rolloutViewer(['ls', join(directory, '2.jsonl')]);
     expect([named.code, named.stdout, named.stderr]).toEqual([

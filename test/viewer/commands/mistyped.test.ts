@@ -9,7 +9,7 @@ test.each([
   [['rollot', 'tasks.jsonl', '--out', 'o'], 'did you mean `rollout-viewer rollout`?'],
   [['Show', 'a:1'], 'did you mean `rollout-viewer show`?'],
   [['nothing-like-it'], 'no such command; commands: ls, show, grep'],
-])('%j is told to be neither path nor command', async (args, hint) => {
+])('%j is reported as neither path nor command', async (args, hint) => {
   const { code, stderr, stdout } = await rolloutViewer(args, { cwd: directoryWith({}) });
   expect(stderr).toContain(`${args[0]}: no such file or directory, and no such command; `);
   expect(stderr).toContain(hint);

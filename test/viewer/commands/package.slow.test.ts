@@ -23,7 +23,7 @@ test('from a fresh clone npm start sets itself up, prints the list of the fixtur
   expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('>')).length).toBe(35);
   expect(code).toBe(0);
 
-  // A path of the user's is meant from where he stands, and nothing is installed a second time.
+  // A user's path is relative to the current directory, and nothing is installed a second time.
   const again = await execute('npm', ['start', '--silent', '--prefix', copy, '--', './val'], {
     cwd: join(root, 'fixtures/rollout_data'),
   });
@@ -37,7 +37,7 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** The package as it would be published, in a folder of its own. */
+/** The package as it would be published, in a separate folder. */
 async function pack(): Promise<{ place: string; tarball: string; packed: Packed }> {
   const place = mkdtempSync(join(tmpdir(), 'rollout-viewer-pack-'));
   const { stdout, code } = await execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', place]);
@@ -83,7 +83,7 @@ test('the packed package runs by npx and from a global install into an empty pre
   expect(once.stdout.trimEnd().split('\n').length).toBe(2);
 }, 240_000);
 
-test('without its optional parts everything else works, and the command that is told brings them', async () => {
+test('without its optional parts everything else works, and the printed command installs them', async () => {
   const { place, tarball } = await pack();
   // npm leaves them out of a local install only.
   await execute('npm', ['install', '--prefix', place, '--omit=optional', '--no-audit', '--no-fund', tarball]);

@@ -49,7 +49,7 @@ describe('a chat template of the user', () => {
   });
 
   test.each(['a.jsonl', 'b.jsonl'])(
-    'tells the turns of every reader of texts, and errors come in its words: %s',
+    'finds the turns of every reader of texts, and errors come in its words: %s',
     (file) => {
       const { rows, stderr } = rv(settings, 'show', join(dir, `${file}:1`), '--json');
       expect(stderr).toBe('');
@@ -70,7 +70,7 @@ describe('a chat template of the user', () => {
     expect(rows[0].loss_mask.source).toBe('declared');
   });
 
-  test('a mistake is told with its line, and costs its own description', () => {
+  test('a mistake is reported with its line, and costs its own description', () => {
     const wrong = `${settings}\n  - pattern: '(?<=x)'\n  - {pattern: a, kind: odd}\nformats:\n  f: {trns: a}\n`;
     const { stderr, rows } = rv(wrong.replace('    end:', '    ned:'), 'show', join(dir, 'a.jsonl:1'), '--json');
     const told = stderr

@@ -144,7 +144,7 @@ describe('replay', () => {
     expect(JSON.parse(server.seen[0]!.body)).toMatchObject({ run_timeout: 30 });
   });
 
-  test('runs nothing under --no-exec, and tells what would run where', async () => {
+  test('runs nothing under --no-exec, and says what would run where', async () => {
     const server = await answering();
     const dump = dumpWith(python('print(4)', '4\n'));
     const { code, stdout } = await run(['replay', dump, '--no-exec', '--sandbox', server.url, '--json']);
@@ -177,7 +177,7 @@ describe('replay', () => {
     expect(await calls(dump)).toEqual(['1 0 4', '1 1 5', '2 0 6']);
   });
 
-  test('exit status: 2 if every call is an error, 1 if there is none, 2 for what cannot be read', async () => {
+  test('exit status: 2 if every call is an error, 1 without a call, 2 for unreadable input', async () => {
     const dead = ['--sandbox', 'http://127.0.0.1:9', '--yes'];
     const failed = await run(['replay', dumpWith(python('print(4)', '4\n')), ...dead, '--json']);
     expect(failed.code).toBe(2);
@@ -229,7 +229,7 @@ describe('replay', () => {
     const { code, stdout } = await run([...args, '--resume']);
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toHaveLength(count);
-    // What has its verdict is not asked again.
+    // A call with a verdict is not asked again.
     for (const { result } of kept) {
       const own = `print(${(result as { text: string }).text.trim()})`;
       expect(server.seen.filter(({ body }) => body.includes(own))).toHaveLength(1);
@@ -295,7 +295,7 @@ describe('fork', () => {
     expect((await fork(`${file}:1#t1`)).code).toBe(2);
   });
 
-  test('tells of a sandbox that cannot be', async () => {
+  test('reports an impossible sandbox', async () => {
     const { code, stderr } = await run(['replay', dumpWith(verlLine().trim()), '--sandbox', 'localhost:8080']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--sandbox localhost:8080: neither auto, bubblewrap')]);
   });

@@ -141,7 +141,7 @@ describe('--html', () => {
     expect(readFileSync(join(directory, '1.jsonl'), 'utf8')).toBe(before);
   });
 
-  test('nothing is written where nothing matches, and a place that cannot be written is told', async () => {
+  test('nothing is written where nothing matches, and a place that cannot be written is reported', async () => {
     const { directory, at } = dump();
     const page = join(directory, '../none.html');
     expect((await show(directory, '--html', page, '--filter', 'score > 9')).code).toBe(1);
@@ -154,7 +154,7 @@ describe('--html', () => {
 });
 
 describe('--html --compare', () => {
-  test('two rollouts are side by side, the same turns once told, what differs marked', async () => {
+  test('two rollouts are side by side, with equal turns shown once and differences marked', async () => {
     const { directory, at } = dump();
     const page = join(directory, '../compare.html');
     expect((await show(at(1), at(2), '--html', page, '--compare')).code).toBe(0);
@@ -183,7 +183,7 @@ describe('--html --compare', () => {
   });
 });
 
-test('filters of what a group tells choose as they do elsewhere', async () => {
+test('filters on values of a group choose as they do elsewhere', async () => {
   const members = (step: number) =>
     scores.map((score, i) => verlLine({ score, step, uid: `p${step}_0_${i}` })).join('');
   const directory = directoryWith({ '1.jsonl': members(1), '2.jsonl': members(2) });

@@ -45,7 +45,7 @@ describe('a key as people write it', () => {
     ['^h', 'backspace'],
   ])('%s is %s', (written, name) => expect(keyName(written)).toBe(name));
 
-  test.each(['', 'ctrl+', 'hyper+x', 'f13', 'nokey', 'ctrl+1', 'xy', '\x1b'])('%j is none', (written) =>
+  test.each(['', 'ctrl+', 'hyper+x', 'f13', 'nokey', 'ctrl+1', 'xy', '\x1b'])('%j is no key', (written) =>
     expect(keyName(written)).toBeNull(),
   );
 
@@ -67,7 +67,7 @@ describe('a key as people write it', () => {
 });
 
 describe('config.yaml', () => {
-  test('a preset and keys of its own', () => {
+  test('a preset and added keys', () => {
     const config = read('preset: less\nkeys:\n  turn.next: [l, right]\n  fold: F5\n  turn.first: 0\n  zoom: []\n');
     expect(config.problems).toEqual([]);
     expect(config.preset).toBe('less');
@@ -85,7 +85,7 @@ describe('config.yaml', () => {
     expect(read('# nothing yet\n').problems).toEqual([]);
   });
 
-  test('a mistake is told with its line, and costs no more than that line', () => {
+  test('a mistake is reported with its line, and costs no more than that line', () => {
     const { preset, keys, problems } = read(
       'preset: nano\nkey: {}\nkeys:\n  turn.next: [l, lefft]\n  fold: {a: 1}\n  zoom: 5\n  wrap: z\n',
     );
@@ -104,7 +104,7 @@ describe('config.yaml', () => {
     ]);
   });
 
-  test('what is no YAML is told with its line', () => {
+  test('what is no YAML is reported with its line', () => {
     expect(read('preset: less\nkeys: [\n').problems[0]).toMatch(/^\/home\/me\/config\.yaml:\d: .*it is not read$/);
     expect(read('preset: less\npreset: vim\n').problems[0]).toMatch(/config\.yaml:2: Map keys must be unique/);
     expect(read('just words').problems).toEqual([
@@ -128,7 +128,7 @@ describe('config.yaml', () => {
     expect(read(bomb).problems[0]).toContain('it is not read');
   });
 
-  test('the first file that is there counts; a directory in its place is told', async () => {
+  test('the first file that is there counts; a directory in its place is reported', async () => {
     const directory = directoryWith({ 'config.json': '{"preset": "verl"}', 'config.yaml/file': '' });
     expect((await loadConfig([`${directory}/none.yaml`, `${directory}/config.json`])).preset).toBe('verl');
     expect((await loadConfig([`${directory}/config.yaml`])).problems[0]).toContain('cannot be read');

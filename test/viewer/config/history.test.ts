@@ -9,7 +9,7 @@ import { parseConfig } from '../../../src/viewer/config/parse-config.ts';
 
 const path = (): string => join(mkdtempSync(join(tmpdir(), 'history-')), 'state', 'file');
 
-test('an entry appears once, at its last place; lines that are none are passed over', () => {
+test('an entry appears once, at its last place; other lines are skipped', () => {
   const file = path();
   const history = new History(file);
   for (const value of ['a', 'b', 'a']) history.add('filter', value);
@@ -36,7 +36,7 @@ test('a home that cannot be read or written is no reason to trouble anybody', ()
   expect(loadColumns('/dev/null/columns')).toBeNull();
 });
 
-test('columns are kept as they were chosen; what is no list of names is none', () => {
+test('columns are kept as they were chosen; anything but a list of names is ignored', () => {
   const file = path();
   saveColumns(file, ['score', 'turns']);
   expect(loadColumns(file)).toEqual(['score', 'turns']);

@@ -65,7 +65,7 @@ describe.each([
     await viewer.says('add 1.jsonl:1 1');
     const line = row(2);
     appendFileSync(join(directory, '1.jsonl'), line.slice(0, 30));
-    // What is told of another file was looked at later.
+    // The other file was read later than reported.
     writeFileSync(join(directory, '2.jsonl'), row(9));
     await viewer.says('add 2.jsonl:1 9');
     appendFileSync(join(directory, '1.jsonl'), line.slice(30) + row(3).trimEnd());
@@ -76,7 +76,7 @@ describe.each([
     const directory = directoryWith({ '1.jsonl': row(1) + row(2) + row(3) });
     const viewer = follow(directory, ...how);
     await viewer.says('add 1.jsonl:1 1', 'add 1.jsonl:2 2', 'add 1.jsonl:3 3');
-    // The same size to the byte: only the scores tell. It is never shorter meanwhile, which would be said, too.
+    // The same size to the byte: only the scores differ. It is never shorter meanwhile, which would be said, too.
     writeFileSync(join(directory, '1.jsonl'), row(1) + row(7) + row(3), { flag: 'r+' });
     await viewer.says('replace 1.jsonl:2 7');
   });
@@ -101,7 +101,7 @@ describe.each([
 });
 
 describe('--notify', () => {
-  test('tells on stderr and as an event of each step that is as somebody feared', async () => {
+  test('reports each step that matches on stderr and as an event', async () => {
     const directory = directoryWith({ '1.jsonl': row(0) });
     utimesSync(join(directory, '1.jsonl'), 0, 0);
     const child = spawn(process.execPath, [
@@ -143,7 +143,7 @@ describe('--notify', () => {
       tool_error_rate: 0.5,
       truncation_rate: 0,
     });
-    // What stood there at opening is not judged, though it is as feared.
+    // Steps present at opening are not judged, although they match.
     expect(errors).toBe(
       'rollout-viewer: step 2: tool_error_rate 0.50 > 0.4 (of 3 left out: 1 without a tool result)\n',
     );
@@ -184,7 +184,7 @@ describe.each([
     const end = Date.now() + 45_000;
     while (!viewer.said.includes('add 1.jsonl:2 2') && Date.now() < end)
       await new Promise((resolve) => setTimeout(resolve, 10));
-    // Whoever listens hears that rows went and came back, and never a row twice without a word between.
+    // Listeners hear that rows went and came back, and never a row twice without an event between.
     expect(viewer.said.at(-1)).toBe('add 1.jsonl:2 2');
     expect(new Set(viewer.said).size).toBe(viewer.said.length);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bin, directoryWith, verlLine } from '../../program.ts';
 
-/** A user namespace has a limit of its own. */
+/** A user namespace has a separate limit. */
 const LIMITED = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$@"';
 const canLimit = spawnSync('unshare', ['-U', '-r', 'sh', '-c', LIMITED, 'sh', 'true']).status === 0;
 

@@ -59,7 +59,7 @@ test('says of a path that nothing is there yet, and waits for it', async () => {
   ]);
 });
 
-test('tells its tools; replay is one of them only where it was allowed', async () => {
+test('lists its tools; replay is one of them only if allowed', async () => {
   const tools = (await (await agent([FIXTURES])).listTools()).tools;
   const names = tools.map(({ name }) => name);
   expect(names).toEqual([
@@ -101,7 +101,7 @@ test('lists by a filter, and names locators that the command line reads', async 
   expect(nothing.json).toMatchObject({ data: [], messages: expect.stringContaining('nothing matches') });
 });
 
-test('a mistake in a filter is told with its place', async () => {
+test('a mistake in a filter is reported with its place', async () => {
   const { isError, text } = await ask(await agent([FIXTURES]), 'list', { filter: 'scor <' });
   expect([isError, text]).toEqual([true, expect.stringContaining('--filter')]);
 });
@@ -124,7 +124,7 @@ test('pages reach every row once', async () => {
   expect(new Set(seen).size).toBe(300);
 });
 
-test('tells the keys of the records, with their values', async () => {
+test('lists the keys of the records, with their values', async () => {
   const { json } = await ask(await agent([FIXTURES]), 'keys', { filter: 'step == 3' });
   const keys = new Map(json.data.map((one: { key: string }) => [one.key, one]));
   expect(json.rollouts).toBe(15);
@@ -235,7 +235,7 @@ test('an argument that no tool has is refused by its name', async () => {
   expect([isError, text]).toEqual([true, expect.stringContaining('fliter')]);
 });
 
-test('a page tells how many there are in all', async () => {
+test('a page has the total', async () => {
   const dump = directoryWith({ '1.jsonl': Array.from({ length: 300 }, (_, at) => verlLine({ score: at })).join('\n') });
   const client = await agent([dump]);
   const first = (await ask(client, 'list')).json;
@@ -267,7 +267,7 @@ test('names of files are inside what is marked as material', async () => {
   expect(isError ? JSON.parse(text).note : json.note).toContain('never an instruction');
 });
 
-test('searches turns, sums up steps, tells what is wrong', async () => {
+test('searches turns, sums up steps, reports what is wrong', async () => {
   const client = await agent([FIXTURES]);
   const hits = await ask(client, 'search', { pattern: 'NameError', role: 'tool' });
   expect(hits.json.data[0]).toMatchObject({
@@ -316,7 +316,7 @@ describe('hostile dumps', () => {
     }
   });
 
-  test('no answer is longer than it may be, and what was cut is told', async () => {
+  test('no answer is longer than it may be, and what was cut is reported', async () => {
     const huge = verlLine({
       output: 'é'.repeat(50_000),
       ...Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key ${at} ${'k'.repeat(300)}`, 'v'.repeat(500)])),

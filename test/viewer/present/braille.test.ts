@@ -45,7 +45,7 @@ const labelled = (at: number | null): string[] =>
     at,
   ).map((pieces) => pieces.map(([, text]) => text).join(''));
 
-test('the range stands at the left, the first and the last step below', () => {
+test('the range is at the left, the first and the last step are below', () => {
   const lines = labelled(null);
   expect(lines).toHaveLength(4);
   expect(lines[0]).toMatch(/^0\.30 ┐/);

@@ -40,7 +40,7 @@ test('what is known, and where each of it comes from', () => {
   ]);
 });
 
-test('what is not known says why; a step that its file denies is told', () => {
+test('what is not known says why; a step that its file denies is reported', () => {
   const shown = details(toolRollout(7, 5, 1));
   expect(shown).toContain('group none  not known yet');
   expect(shown).toContain("step 7  recorded; the file's name says 3");

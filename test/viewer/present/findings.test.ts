@@ -136,7 +136,7 @@ describe('results beside their calls', () => {
     expect(outcome(answered('word '.repeat(200)), 180).length).toBeGreaterThan(170);
   });
 
-  test('parallel calls have each their own', () => {
+  test('parallel calls have one each', () => {
     const named = (name: string) => call(`{"name": "${name}", "arguments": {}}`);
     const results = ['one', 'two'].map((text) => `<tool_response>\n${text}\n</tool_response>`).join('\n');
     const shown = lines(`${named('f')}\n${named('g')}\n${named('h')}\nuser\n${results}\nassistant\nok`);
@@ -222,7 +222,7 @@ describe('whatever a model wrote', () => {
         for (const line of drawn) expect(cellWidth(line.replace(SGR, ''))).toBeLessThanOrEqual(width);
         const signs = drawn.filter((line) => /^(?:\x1b\[36m▌\x1b\[0m| )\x1b\[3[13]m!\x1b\[0m/.test(line));
         const told = rollout.findings.filter(({ turn }) => turn !== null);
-        // Findings of one line share its sign only where one of them is below, with its own.
+        // Findings of one line share its sign only if one of them is below, with another.
         expect(signs.length).toBeGreaterThanOrEqual(Math.min(1, told.length));
         expect(
           blocks.flatMap(({ notes, sign }) => [...(notes ?? []).filter((note) => note.sign), ...(sign ? [sign] : [])]),

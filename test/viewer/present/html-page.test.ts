@@ -70,7 +70,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
     const shown = String(await tab.run("document.querySelector('#r1t1').textContent"));
     expect(shown).toContain('<script>window.hacked = 1</script>');
     expect(shown).toContain('<U+202E>evil');
-    // The policy stands: what a page's own script tries is refused.
+    // The policy holds: it refuses attempts of a page's own script.
     expect(await tab.run(`fetch('${url}/fetched').then(() => 'came', () => 'refused')`)).toBe('refused');
     expect(
       await tab.run(

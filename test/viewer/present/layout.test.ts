@@ -104,7 +104,7 @@ describe('a transcript', () => {
     expect(folded.text(folded.row(anchor)).text).toContain('▸ assistant');
   });
 
-  test('anchors of clipped lines lead to the row that stands for them', () => {
+  test('anchors of clipped lines lead to the row that replaces them', () => {
     const output = Array.from({ length: 400 }, (_, i) => `row ${i}`).join('\n');
     const open = transcript({ ...toolRollout(1, 5, 1), output }, 60, new Map([['t2.0.clip', false]])).layout;
     const row = Array.from({ length: open.rows }, (_, i) => i).find((i) => open.text(i).text === 'row 200')!;

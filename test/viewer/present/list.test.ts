@@ -77,7 +77,7 @@ describe('columns of the list', () => {
     );
   });
 
-  test('fit 31 cells, what a transcript leaves of 80: streams are told by their first letters', () => {
+  test('fit 31 cells, what a transcript leaves of 80: streams are shown by their first letters', () => {
     const placed = fitColumns(ownColumns(shape(['train', 'val'])), 31);
     expect(placed.map(({ key }) => key)).toEqual(['stream', 'step', 'sample', 'score', 'findings']);
     expect(
@@ -101,7 +101,7 @@ describe('columns of the list', () => {
     expect(words.every((word) => cellWidth(word) <= 7)).toBe(true);
   });
 
-  test('what running again came to stands among the findings, unless it has a column of its own', () => {
+  test('the result of running again is among the findings, unless it has a column', () => {
     const [findings] = ownColumns(shape(['train'])).filter(({ key }) => key === 'findings');
     const drifted: ListRow = { ...row, again: 'now_fails', rescored: { score: 0, isDrift: true } };
     expect(findings!.text(drifted, 10)).toBe('drift');

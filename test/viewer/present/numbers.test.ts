@@ -33,7 +33,7 @@ describe('a score', () => {
     expect(scoreText(score)).toBe(text);
   });
 
-  test('a mean has two decimals, but for one that would be told as nothing or as a row of digits', () => {
+  test('a mean has two decimals, except one that would round to zero or be a row of digits', () => {
     expect([0.333333, 0.00456, 0, 12_345_678].map(meanText)).toEqual(['0.33', '0.0046', '0.00', '1.2e+7']);
   });
 
@@ -120,11 +120,11 @@ describe('ages', () => {
     expect(ageText(60 * DAY - 1, Date.UTC(2026, 2, 2))).toBe('59 d ago');
   });
 
-  test('are told again when their text changes', () => {
+  test('are printed again when their text changes', () => {
     expect([500, 59_400, 61_000, 3_600_001, DAY].map(untilOlder)).toEqual([500, 600, 59_000, 3_599_999, null]);
   });
 
-  test('a run is told in ms, seconds, minutes', () => {
+  test('a run is given in ms, seconds, minutes', () => {
     expect([0.25, 0.9996, 1, 59.94, 60, 90].map(runDurationText)).toEqual([
       '250 ms',
       '1000 ms',

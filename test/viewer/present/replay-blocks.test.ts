@@ -69,7 +69,7 @@ const SGR = /\x1b\[[\d;]*m/g;
 const text = (lines: readonly string[]): string => lines.join('\n').replace(SGR, '');
 
 describe('what was run again, beside the record', () => {
-  test('a rollout of which nothing was run looks as it was recorded', () => {
+  test('a rollout without runs looks as recorded', () => {
     const sections = [...transcriptSections(rollout, new Map())];
     const again = withReplay(sections, rollout, NOTHING_RUN, new Map());
     expect([...blocksOf(again)]).toEqual([...blocksOf(sections)]);

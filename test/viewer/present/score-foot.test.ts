@@ -13,7 +13,7 @@ const foot = (extras: object): string[] => {
   return blocks.slice(blocks.findIndex(({ id }) => id === 'score')).map(({ text }) => text);
 };
 
-test('beside the score stand the numbers that may explain it: the largest first, points below each other, then yes and no', () => {
+test('beside the score are the numbers that may explain it: the largest first, points below each other, then yes and no', () => {
   expect(
     foot({ acc: true, format: 0.123456789, length_penalty: -12.5, tests: { passed: 3 }, uid: 'x', epoch: 7 }),
   ).toEqual([
@@ -34,7 +34,7 @@ test('what a grader says is there, bounded and without signs for the terminal', 
   expect(said!.length).toBeLessThan(1300);
 });
 
-test('many parts are told by their number', () => {
+test('many parts are given by their number', () => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`part${i}`, i]));
   expect(foot(many).slice(12, 14)).toEqual(['part8    8.00', 'and 8 more in the details']);
 });

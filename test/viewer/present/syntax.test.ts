@@ -6,7 +6,7 @@ import { languageOf, MAX_CODE, Syntax } from '../../../src/viewer/present/transc
 const styles = (code: string, language: Parameters<typeof syntaxRanges>[0]) =>
   syntaxRanges(language, code).map(({ start, end, style }) => [code.slice(start, end), style]);
 
-test('keywords, strings, numbers and comments are told apart', () => {
+test('keywords, strings, numbers and comments are distinguished', () => {
   expect(styles('return "a" + 1  # why', 'python')).toEqual([
     ['return', 'key'],
     ['"a"', 'string'],

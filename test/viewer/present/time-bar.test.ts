@@ -30,7 +30,7 @@ describe('a bar of time', () => {
     expect(bar(short, 100, 10)).toBe('█         ');
   });
 
-  test('is as wide as it is told, and empty where nothing lasted', () => {
+  test('has the given width, and is empty if nothing lasted', () => {
     expect(bar([{ kind: null, start: 0, end: 3 }], 3, 7)).toBe(' '.repeat(7));
     expect(bar([], 0, 7)).toBe('');
     expect(bar([{ kind: 'model', start: 3, end: 3 }], 3, 4)).toBe('   █');

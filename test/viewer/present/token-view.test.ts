@@ -15,7 +15,7 @@ const sample = {
 };
 
 describe('the versions of the weights in the view of tokens', () => {
-  test('are beside each run, and runs of older ones are told by a colour', () => {
+  test('are beside each run, and runs of older ones have a colour', () => {
     const blocks = [
       ...unpaused(tokenBlocks(read({ rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } }), null)),
     ];
@@ -28,7 +28,7 @@ describe('the versions of the weights in the view of tokens', () => {
     ]);
   });
 
-  test('of which no age is recorded are told so', () => {
+  test('without a recorded age say so', () => {
     const record = { rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } };
     const heads = [...unpaused(tokenBlocks(read(record), null))].map(({ text }) => text);
     expect(heads).toContain('sampled by versions 4 to 6 of the weights; their age is not recorded');

@@ -57,7 +57,7 @@ describe('the first line', () => {
     );
   });
 
-  test('tells of the workers of a run that is followed', () => {
+  test('shows the workers of a followed run', () => {
     const queue = { workers: 4, active: 64, waiting: 1200, failed: 0, perMinute: 840, isAway: false };
     expect(text(150, {}, { queue })).toContain('● live  4 workers · 64 in flight · 1,200 waiting · 840/min');
     expect(text(150, {}, { queue: { ...queue, failed: 2 } })).toContain('840/min · 2 given up');
@@ -107,7 +107,7 @@ describe('the first line', () => {
     expect(text(80)).not.toContain('follow');
   });
 
-  test('a mean that is small is not told as nothing', () => {
+  test('a small mean is not shown as zero', () => {
     expect(text(100, { last: [step(0.0034)] })).toContain('score 0.0034');
     expect(text(100, { last: [step(-6.584)] })).toContain('score -6.58');
   });

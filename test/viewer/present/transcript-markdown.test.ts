@@ -4,7 +4,7 @@ import { markdownRanges, stretches } from '../../../src/viewer/present/transcrip
 const shown = (text: string) =>
   stretches(text).map(({ start, end, isCode, code }) => [isCode ? (code ?? 'code') : 'prose', text.slice(start, end)]);
 
-test('code between fences stands for itself, and nothing is lost', () => {
+test('code between fences stays as it is, and nothing is lost', () => {
   const text = 'Look:\n```python\nprint(1)\n```\nand\n~~~\nx\n~~~\n';
   expect(shown(text)).toEqual([
     ['prose', 'Look:\n```python\n'],
@@ -20,7 +20,7 @@ test('code between fences stands for itself, and nothing is lost', () => {
   ).toBe(text);
 });
 
-test('code that is never closed reaches to the end; a fence inside of a line is none', () => {
+test('code that is never closed reaches to the end; a fence within a line does not count', () => {
   expect(shown('```js\nlet x;')).toEqual([
     ['prose', '```js\n'],
     ['javascript', 'let x;'],

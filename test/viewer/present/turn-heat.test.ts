@@ -33,7 +33,7 @@ test('each sampled turn has a strip of its least likely tokens', () => {
   expect(headers[3]?.right).toEqual([['quiet', '·']]);
 });
 
-test('with a tokenizer the unlikely tokens are underlined where they stand, beside what is bold', () => {
+test('with a tokenizer the unlikely tokens are underlined in place, beside bold text', () => {
   const words = new Map([
     [2, '**So** '],
     [3, 'sev\ten'],

@@ -66,7 +66,7 @@ describe('bytes', () => {
     expect(sizes(cache)).toBeLessThan(1.1e6);
   });
 
-  test('that end too early are told', async () => {
+  test('that end too early are reported', async () => {
     async function* short(_: string, offset: number) {
       if (offset === 0) yield Buffer.from('{"a":1}\n');
     }
@@ -112,7 +112,7 @@ describe('a web server', () => {
     expect(await fetched(name)).toMatchObject({ problem: null, text: content });
   });
 
-  test('whose part is shorter than it says is told', async () => {
+  test('whose part is shorter than it says is reported', async () => {
     const name = await serve(
       ranged((first, last) => [`bytes ${first}-${last}/${content.length}`, content.slice(first, first + 5)]),
     );

@@ -86,7 +86,7 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
     expect(spawnSync('find', [dump, root, '-maxdepth', '2', '-name', 'pwned']).stdout.toString()).toBe('');
   });
 
-  test('where find knows no -printf and there is no stat, ls tells as much as is needed', async () => {
+  test('without -printf of find and without stat, ls gives enough', async () => {
     const bin = mkdtempSync(join(tmpdir(), 'rollout-viewer-bin-'));
     for (const name of ['sh', 'ls', 'dd', 'dirname', 'basename', 'tail', 'test'])
       if (existsSync(`/usr/bin/${name}`)) symlinkSync(`/usr/bin/${name}`, join(bin, name));
@@ -171,7 +171,7 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
     },
   );
 
-  test('an account that runs no commands is told by its own words', async () => {
+  test('an account that runs no commands is reported in its own words', async () => {
     there = await machine(undefined, 'internal-sftp-only; echo "This service allows sftp connections only."; exit 1');
     const refused = await rolloutViewer(['ls', `node7:${FIXTURES}`], { env: there.env });
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('sftp connections only')]);
@@ -193,7 +193,7 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
     expect(copied.filter((name) => !/^(train|val)(\/\d+\.jsonl)?$/.test(name))).toEqual([]);
   });
 
-  test('the screen follows lines and steps, tells of a lost connection, and goes on when it is back', async () => {
+  test('the screen follows lines and steps, reports a lost connection, and continues when it is back', async () => {
     there = await machine();
     const dump = directoryWith({ '1.jsonl': verlLine() });
     app = App.start([`node7:${dump}`], { env: there.env, columns: 140 });

@@ -151,7 +151,7 @@ describe('what does not fit', () => {
   });
 });
 
-test('without a connection what is here is opened, and the connection is told of', async () => {
+test('without a connection the cached part is opened, and the connection is reported', async () => {
   const there = new There();
   there.put('/runs/1.jsonl', lines(10));
   const cache = mkdtempSync(join(tmpdir(), 'rollout-viewer-cache-'));
@@ -165,7 +165,7 @@ test('without a connection what is here is opened, and the connection is told of
   mirror.close();
 });
 
-test('a machine that was never reached, and of which nothing is here, is given up also where it would be followed', async () => {
+test('a machine that was never reached, with nothing cached, is given up even when following', async () => {
   const there = new There();
   there.isAway = true;
   await expect(mirrorOf(there, { follows: true, attempts: 2 }).open()).rejects.toThrow('no route to host');

@@ -1,4 +1,4 @@
-// A real sshd on loopback, for one user with a key of its own, and the ssh settings by which `node7` leads to it.
+// A real sshd on loopback, for one user with a separate key, and the ssh settings by which `node7` leads to it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

@@ -169,7 +169,7 @@ describe('what goes wrong', () => {
     expect(contentOf(await mirrorOf('s3://bucket').open())).toEqual({ '1.parquet': 'x'.repeat(5000) });
   });
 
-  test('names that lead out of the cache, or stand for a folder and an object, do no harm', async () => {
+  test('names that lead out of the cache, or are both a folder and an object, do no harm', async () => {
     await bucketOf({
       '../../x.jsonl': 'evil',
       'a/./b.jsonl': 'evil',

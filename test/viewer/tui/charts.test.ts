@@ -71,7 +71,7 @@ test('Enter draws the number, and on a step lists its rollouts', async () => {
   expect(screen.data.rows(screen.state)).toHaveLength(2);
 });
 
-test('a bar lists its rollouts beside the filter in force; what is not told is a bar of its own', async () => {
+test('a bar lists its rollouts beside the filter in force; unknown values have a bar', async () => {
   await open();
   screen.do({ type: 'filter', text: 'step < 7' });
   await screen.settled();

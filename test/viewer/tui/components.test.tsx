@@ -112,7 +112,7 @@ describe('a prompt', () => {
     expect(onType.mock.calls).toEqual([['apples'], ['apple']]);
   });
 
-  test('begins with its cursor where it is told', async () => {
+  test('starts with its cursor at the given place', async () => {
     shown = render(<Typed first="apple" cursor={1} onType={nothing} />);
     await showsFirst('/apple');
     await press('X', '/aXpple');

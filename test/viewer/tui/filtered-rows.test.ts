@@ -130,7 +130,7 @@ describe('the list, filtered and sorted', () => {
       fc.asyncProperty(lines, choice, fc.array(step, { minLength: 4, maxLength: 16 }), async (first, chosen, steps) => {
         const directory = directoryWith({ '1.jsonl': first.join('') });
         const list = await listing(directory);
-        // What is left to write of a line of which the first half is there.
+        // The rest of a line whose first half is written.
         const rests = new Map<string, string>();
         let now: ListChoice = { ...noChoice, ...chosen };
         try {

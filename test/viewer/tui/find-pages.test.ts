@@ -103,7 +103,7 @@ describe('what went wrong', () => {
     '2.jsonl': [failing(2, 'Error: connection refused'), failing(2, 'Error: connection refused'), failing(2, '')],
   };
 
-  test('is told by tool and kind with its steps and its share of the calls; then how rollouts ended', async () => {
+  test('is listed by tool and kind with its steps and its share of the calls; then how rollouts ended', async () => {
     const shown = await opened(files, { kind: 'errors' });
     expect(shown[0]).toContain('3 calls failed, 1 came back empty or cut; how 5 rollouts ended');
     const rows = shown.slice(3).map((line) => line.replace(/^[›\s]+/, '').split(/\s{2,}/));

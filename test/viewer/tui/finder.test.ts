@@ -16,7 +16,7 @@ afterEach(() => {
   remove();
 });
 
-/** A dump that is indexed, of which no record was looked at: a search has to parse. */
+/** An indexed dump without a parsed record: a search has to parse. */
 async function opened(records: readonly object[]): Promise<void> {
   const written = writeDump({ '1.jsonl': records });
   remove = written.remove;
@@ -33,7 +33,7 @@ async function seek(job: FindJob): Promise<{ record: number | null; nth: number 
   });
   await seeker.start(job);
   const last = news.at(-1)!;
-  if (last.type !== 'found') throw new Error('nothing was told');
+  if (last.type !== 'found') throw new Error('nothing was found');
   return { record: last.place?.record ?? null, nth: last.nth };
 }
 
@@ -63,7 +63,7 @@ describe('a search over records that nobody looked at yet', () => {
     expect((await seek({ kind: 'id', id: 'bb', from: at(2) })).record).toBe(3);
   });
 
-  test('an id is looked for behind the cursor, then from the beginning; one that only the text holds is none', async () => {
+  test('an id is looked for behind the cursor, then from the beginning; one that only the text holds does not count', async () => {
     await opened([
       fine({ uid: 'aa-1' }),
       fine({ output: 'the id aa-2 is not mine' }),

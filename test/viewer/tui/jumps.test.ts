@@ -14,7 +14,7 @@ const stateAt = (record: number, jumps: JumpList): State => ({
   jumps,
 });
 
-/** The reader at a record; `go` is a jump, `walk` is none, `back` and `forward` are < and >. */
+/** The reader at a record; `go` is a jump, `walk` is not, `back` and `forward` are < and >. */
 class Reader {
   record = 0;
   jumps = noJumps;

@@ -59,7 +59,7 @@ describe.each(PRESET_NAMES)('the preset %s', (name) => {
 });
 
 describe('commands', () => {
-  test('have names that are told apart, and titles that fit the help of 80 columns', () => {
+  test('have distinct names, and titles that fit the help of 80 columns', () => {
     expect(new Set(COMMANDS.map(({ id }) => id)).size).toBe(COMMANDS.length);
     for (const { id, title } of COMMANDS) expect([id, title.length <= 56]).toEqual([id, true]);
   });
@@ -87,7 +87,7 @@ describe("the user's own keys", () => {
     expect([one.command('q', 'list')?.id, one.command('q', 'transcript')?.id]).toEqual(['mark.row', 'quit']);
   });
 
-  test('a command that there is not is told, with the one that was meant', () => {
+  test('an unknown command is reported, with the nearest one', () => {
     expect(own('keys:\n  turn.nxt: x\n  frobnicate: y\n').problems).toEqual([
       'config.yaml:2: no command is called turn.nxt, perhaps turn.next',
       'config.yaml:3: no command is called frobnicate; ? lists them, : completes their names',

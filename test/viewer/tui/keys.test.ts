@@ -12,7 +12,7 @@ describe('keys', () => {
     expect(names('计🙂')).toEqual(['计', '🙂']);
   });
 
-  test('Esc alone is told from the beginning of an arrow key, which may come in two pieces', () => {
+  test('Esc alone is distinguished from the beginning of an arrow key, which may come in two pieces', () => {
     expect(decodeKeys('\x1b', false)).toEqual({ keys: [], rest: '\x1b' });
     expect(names('\x1b')).toEqual(['esc']);
     const first = decodeKeys('\x1b[', false);

@@ -90,7 +90,7 @@ describe('one key opens the menu', () => {
   });
 });
 
-describe('what people said stands', () => {
+describe('labels of people stay', () => {
   const plain = themeFor({ NO_COLOR: '1' });
   const scene = () => ({ state: screen.state, data: screen.data, theme: plain, name: 'x' });
   const text = (lines: readonly string[]) => lines.join('\n').replace(/\x1b\[[\d;]*m/g, '');

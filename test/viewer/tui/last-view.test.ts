@@ -96,7 +96,7 @@ describe('at the next start', () => {
     expect(app.screen()).not.toContain('& score');
   });
 
-  test('what is no view is none', async () => {
+  test('anything but a view is ignored', async () => {
     await start();
     app.press('J');
     await app.sees('sample 2/8');

@@ -19,7 +19,7 @@ const rowWithCursor = (): string | undefined =>
     .join(' ');
 
 describe('the filter', () => {
-  test('goes on with what was moved to while it was in force', async () => {
+  test('continues at the row chosen while it was in force', async () => {
     await open();
     await screen.filter('score == 0');
     expect(screen.selected).toBe('3.jsonl:2');

@@ -9,7 +9,7 @@ afterEach(async () => {
   run.remove();
 });
 
-test('a filter over 80 MB tells how far it is, keeps the keys alive, and ends by Esc', async () => {
+test('a filter over 80 MB shows its progress, keeps the keys alive, and ends by Esc', async () => {
   const long = { ...toolRollout(1, 1, 1), output: 'so the salary is more than before '.repeat(10_000) };
   const text = JSON.stringify(long);
   run = writeDump({ '1.jsonl': Array.from({ length: 240 }, () => text) });

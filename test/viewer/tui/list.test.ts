@@ -94,7 +94,7 @@ describe('the filter', () => {
     await app.sees('5 of 10');
   });
 
-  test('is told at the foot where the list has no room', async () => {
+  test('is reported at the foot where the list has no room', async () => {
     await open({ columns: 60 });
     filter('score == 1');
     await app.sees(/&score == 1 8 of 24/);
@@ -129,7 +129,7 @@ describe('flags', () => {
     await app.sees(/^› +1 +3 /m);
   });
 
-  test('a mistake in one is told before the screen opens', async () => {
+  test('a mistake in one is reported before the screen opens', async () => {
     run = writeDump(smallRun(1, 1));
     app = App.start([run.dir, '--filter', 'score <']);
     await app.sees('--filter: expected a value');

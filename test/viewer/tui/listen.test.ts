@@ -1,4 +1,4 @@
-// What an agent points at comes to the screen of the person.
+// A place that an agent points at comes to the person's screen.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ afterEach(async () => {
   else process.env.XDG_RUNTIME_DIR = before;
 });
 
-test('a rollout, a turn, quotes; one that is not there once is told as broken, on the screen too', async () => {
+test('a rollout, a turn, quotes; a quote that does not occur exactly once is reported as broken, on the screen too', async () => {
   const runtime = mkdtempSync(join(tmpdir(), 'rollout-viewer-runtime-'));
   process.env.XDG_RUNTIME_DIR = runtime;
   const output = `${'one line\n'.repeat(60)}the total is 54600.0\nagain again`;

@@ -153,7 +153,7 @@ describe('following (F)', () => {
     run = writeDump(smallRun(3, 2));
     app = App.start([run.dir, '--follow']);
     await app.list().selects('3.jsonl:1');
-    // What is written before all is known belongs to the opening.
+    // Lines written before all is known belong to the opening.
     await app.sees('3 steps · 6 rollouts');
     writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 7, 1), toolRollout(2, 8, 1), toolRollout(2, 9, 1)));
     await app.list().selects('2.jsonl:1');

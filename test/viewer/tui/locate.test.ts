@@ -51,7 +51,7 @@ describe('a locator behind :', () => {
     expect(goTo('run.zip/dump/1.jsonl:1#t0')).toBe('run.zip/dump/1.jsonl:1, turn 0');
   });
 
-  test('one that names nothing is told what does', async () => {
+  test('one that names nothing gets examples', async () => {
     const { directory, goTo } = await opened();
     const named = (ending: string): string => join(directory, ending);
     expect(goTo('log.eval/samples/2_epoch_1.json')).toBe(

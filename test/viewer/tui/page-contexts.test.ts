@@ -139,7 +139,7 @@ describe('a page of one rollout', () => {
     expect(shown[4]).toMatch(/25 s {20,}·+█+▪+/);
   });
 
-  test('what its step taught is read in slices, then told with the place of each finding', async () => {
+  test('the signal of its step is read in slices, then shown with the place of each finding', async () => {
     const line = (reward: number, mask: number[], i: number) => ({
       input: 'user\nq\nassistant\n',
       output: 'a b',

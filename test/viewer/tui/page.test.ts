@@ -75,7 +75,7 @@ describe('the group of a rollout', () => {
     expect(head).not.toContain('score');
   });
 
-  test('stands aside for a rollout that is gone to by its number', async () => {
+  test('makes way for a rollout opened by its number', async () => {
     await opened();
     screen.do({ type: 'go', place: screen.place(0, 2), turn: null });
     expect(screen.state.page?.isAside).toBe(true);

@@ -13,7 +13,7 @@ async function shown(terminal: xterm.Terminal, bytes: string): Promise<string[]>
   );
 }
 
-/** What the frame should look like: the chrome, with the panes laid over it. */
+/** The expected frame: the chrome, with the panes laid over it. */
 function expected(frame: Frame): string[] {
   return Array.from({ length: frame.rows }, (_, row) => {
     let line = (frame.chrome[row] ?? '').padEnd(frame.columns);

@@ -350,7 +350,7 @@ describe('keys of your own', () => {
     await app.sees('there is no other step');
   });
 
-  test('--keys comes before it; an unknown preset is told before the screen opens', async () => {
+  test('--keys comes before it; an unknown preset is reported before the screen opens', async () => {
     await open({ env: HOME('preset: verl\n') }, ['--keys', 'emacs']);
     await app.sees('←/→ turn');
     app.press('ctrl+n', 'ctrl+x', 'ctrl+c');
@@ -361,7 +361,7 @@ describe('keys of your own', () => {
     expect((await app.exits()).code).toBe(2);
   });
 
-  test('mistakes are told with their line, on the screen and at the end, and cost nothing else', async () => {
+  test('mistakes are reported with their line, on the screen and at the end, and cost nothing else', async () => {
     const config = 'keys:\n  turn.nxt: x\n  zoom: [Z, nokey]\n  wrap: Z\n';
     app = App.start([`${run.dir}/1.jsonl`], { columns: 300, env: HOME(config) });
     await app.sees('config.yaml:3: no key is called "nokey"');

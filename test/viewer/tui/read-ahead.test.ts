@@ -28,7 +28,7 @@ test('the rollouts on both sides are read and laid out before they are asked for
   for (let step = 0; step < 4; step++) expect(data.warm(state, [at(4), at(2)])).toBe(true);
   expect(data.warm(state, [at(4), at(2)])).toBe(false);
   expect(read.mock.calls.map(([record]) => record)).toEqual([4, 2]);
-  // What is shown then is what was laid out, for this width and view.
+  // The screen then shows the prepared layout, for this width and view.
   const next = { ...state, list: { ...first.list, cursor: at(4) } };
   const layout = data.layout(next);
   expect(layout?.rows).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-// What was read has a sign in the list and a word in filters, on another day too.
+// Rollouts that were read have a sign in the list and a word in filters, on another day too.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -35,7 +35,7 @@ describe('views by v', () => {
     await app.sees('▌›assistant');
   });
 
-  test('raw text tells trained from masked without colours', async () => {
+  test('raw text distinguishes trained from masked without colours', async () => {
     await open({ columns: 120, env: { NO_COLOR: '1' } });
     app.press('v');
     await app.sees(/›assistant[\s\S]*▌ <think>/);

@@ -119,7 +119,7 @@ describe('run a tool call again', () => {
     expect(app.screen()).not.toContain('edited on');
   });
 
-  test('arguments that are no code are edited as JSON, and a slip in it is told where it is', async () => {
+  test('arguments that are no code are edited as JSON, and a mistake is reported at its place', async () => {
     const other = rollout([SAME]) as { output: string };
     const output = other.output.replace(
       /<tool_call>[\s\S]*?<\/tool_call>/,
@@ -187,7 +187,7 @@ describe('run a tool call again', () => {
     await app.sees('--no-exec');
   });
 
-  test('a tool that nothing here runs is told before it is tried', async () => {
+  test('a tool that cannot run here is reported before it is tried', async () => {
     const other = rollout([SAME]) as { output: string };
     await open({ '1.jsonl': [{ ...other, output: other.output.replaceAll('code_interpreter', 'book_flight') }] });
     app.press('!');
@@ -259,7 +259,7 @@ describe('run many again', () => {
     await app.sees('scored again: 3 same');
   });
 
-  test('what cannot be is told before the screen opens', async () => {
+  test('impossible flags are reported before the screen opens', async () => {
     await open({ '1.jsonl': [rollout([SAME])] });
     await app.stop();
     for (const [args, told] of [
@@ -288,7 +288,7 @@ describe('run many again', () => {
     expect(existsSync(journal())).toBe(false);
   });
 
-  test('k runs a call several times: a flaky one is told from a drifted one', async () => {
+  test('k runs a call several times: a flaky one is distinguished from a drifted one', async () => {
     const flaky = { code: 'import random\nprint(random.random())', result: '0.5' };
     await open({ '1.jsonl': [rollout([flaky])] });
     await ask();
@@ -445,7 +445,7 @@ describe('fork', () => {
   });
 });
 
-test('the help tells what can be run again', async () => {
+test('the help says what can be run again', async () => {
   await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
   app.press('?');
   await app.sees('next turn');
@@ -538,7 +538,7 @@ describe('score again', () => {
   });
 });
 
-/** A script that stands in for an editor. */
+/** A script in place of an editor. */
 function editor(body: string): string {
   const path = join(process.env.TMPDIR ?? '/tmp', 'editor');
   writeFileSync(path, `#!/bin/sh\n${body}\n`);

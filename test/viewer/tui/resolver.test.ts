@@ -66,7 +66,7 @@ describe('keys become commands', () => {
     expect(done).toEqual(['line.down']);
   });
 
-  test('keys that no command has are told, but not Esc and what a terminal reports', () => {
+  test('keys without a command are reported, but not Esc and reports of a terminal', () => {
     press('%yx');
     expect(unknown).toEqual(['%', 'y x']);
     press('y\x1b');

@@ -50,7 +50,7 @@ describe('what is searched for', () => {
     expect(() => matcher('(')).toThrow();
   });
 
-  test('the hit that the cursor is on is told apart', () => {
+  test('the hit under the cursor is distinguished', () => {
     const hits = [
       { block: 'a', start: 0, end: 1 },
       { block: 'a', start: 2, end: 3 },

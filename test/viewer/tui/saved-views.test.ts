@@ -25,7 +25,7 @@ test('views are had again by name, and one does not take the place of another', 
   ]);
 });
 
-test('what is no list of views is none', () => {
+test('anything but a list of views is ignored', () => {
   const path = join(folder, 'broken.json');
   for (const text of ['', '[]', '{"a": 1}', '{"a": {"filter": {"text": 1}}}', '{"a"']) {
     writeFileSync(path, text);

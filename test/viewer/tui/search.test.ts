@@ -74,7 +74,7 @@ describe('a search in a sample, and the reader in another', () => {
   let app: App;
   afterEach(() => app.stop());
 
-  test('stands nowhere there, and begins with what is in sight', async () => {
+  test('has no position there, and begins with what is in sight', async () => {
     app = App.start([run.dir], { columns: 120, rows: 40 });
     await app.sees('▌›assistant');
     app.type('/left');

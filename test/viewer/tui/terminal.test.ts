@@ -50,7 +50,7 @@ describe('the terminal is given back', () => {
     await expectRestored();
   });
 
-  test('on a defect, which is then told', async () => {
+  test('on a defect, which is then reported', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(
       "process.on('SIGUSR2', () => { throw new Error('a defect for the test'); });",
     )}`;

@@ -37,7 +37,7 @@ test('the next unlikely token opens the view of tokens and goes from one to the 
   expect(textOf()).toContain('ids as they were recorded');
 });
 
-test('the mapping tells which key became what', async () => {
+test('the mapping shows which key became what', async () => {
   screen = await TestScreen.open({ '3.jsonl': [JSON.stringify(exported)] });
   screen.do({ type: 'view', view: 'mapping' });
   expect(textOf()).toContain('prime-rl-tokens');

@@ -15,7 +15,7 @@ import { bin, directoryWith, jsonLines } from '../../program.ts';
 
 const RUNNING = 48;
 
-test('a writer that was killed is told from a slow one, and no row is doubled or lost', async () => {
+test('a writer that was killed is distinguished from a slow one, and no row is doubled or lost', async () => {
   // Every other task is answered at once, the others never.
   const model = await scriptedModel(
     async ({ messages }) => {

@@ -73,7 +73,7 @@ async function started(): Promise<Writer> {
   return writer;
 }
 
-/** What the program does once a second. */
+/** The program's work once a second. */
 async function looked(): Promise<void> {
   // The first look is the page's own.
   lines();
@@ -88,7 +88,7 @@ const lines = (): string[] => pageView(scene(), 120, 18).map(plain);
 const rows = (): string[] => lines().slice(3);
 
 describe('rollouts under way', () => {
-  test('are rows; one that ends keeps its row and becomes its record, and the cursor stays on its own', async () => {
+  test('are rows; one that ends keeps its row and becomes its record, and the cursor stays on its row', async () => {
     const writer = await started();
     expect(rows().map((line) => line.slice(2, 12).trim())).toEqual(['1.1', '2.1', '3.1']);
     screen.do({ type: 'scroll', by: 1, unit: 'line' });

@@ -100,7 +100,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   ),
 );
 
-/** What an action leads to, once all that update misses on its way has been brought by somebody else. */
+/** The result of an action once all the data that update needs on its way has been supplied. */
 function outside(state: State, action: Action): ReturnType<typeof update> {
   const result = withNothingOutside(() => update(state, action, screen.data.known));
   const [effect] = result.effects;

@@ -124,7 +124,7 @@ describe('a group', () => {
     expect([screen.state.list.group, screen.selected]).toEqual([null, '3.jsonl:6']);
   });
 
-  test('of one is none, and says so; its members are gone through to both ends', async () => {
+  test('of one is refused with a reason; others are walked to both ends', async () => {
     screen = await TestScreen.open({ '1.jsonl': [1, 2, 2].map((number) => toolRollout(1, number, 1)) });
     await screen.grouped();
     expect(screen.do({ type: 'group' }).message).toBe('no other rollout of this step has this prompt');
@@ -172,7 +172,7 @@ describe('marks', () => {
 });
 
 describe('following', () => {
-  test('a step of which the filter leaves nothing is not gone to', async () => {
+  test('a step with nothing left by the filter is skipped', async () => {
     await small();
     await filtered('step < 3');
     screen.do({ type: 'go', place: screen.place(0, 4), turn: null }, { type: 'follow' });

@@ -130,7 +130,7 @@ describe('the list', () => {
     expect(screen.selected).toBe(stand);
   });
 
-  test('! alone inverts the filter in force, and says so where there is none', async () => {
+  test('! alone inverts the filter in force, and says so without one', async () => {
     await small();
     expect(screen.do({ type: 'filter', text: '!' }).message).toMatch(/^nothing is filtered yet/);
     screen.do({ type: 'filter', text: 'score==0' }, { type: 'filter', text: '!' });

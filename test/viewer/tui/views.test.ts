@@ -23,7 +23,7 @@ describe('below a prompt', () => {
     screen.do({ type: 'prompt-open', prompt: 'command' }, { type: 'prompt-change', value });
   };
 
-  test('stands a mistake under its character, its words before it where there is no room behind', async () => {
+  test('is a mistake under its character, its words before it if there is no room behind', async () => {
     await open('step 99');
     screen.do({ type: 'prompt-submit' });
     expect(text(promptInfo(scene(), 80))).toBe('      ^ no step 99 here; there are 1');
@@ -35,7 +35,7 @@ describe('below a prompt', () => {
     expect(text(promptInfo(scene(), 30))).toBe('no');
   });
 
-  test('stand the completions that Tab goes through, else what may be typed', async () => {
+  test('are the completions that Tab goes through, else what may be typed', async () => {
     await open('fo');
     expect(text(promptInfo(scene(), 80))).toMatch(/^ fo/);
     screen.do({ type: 'prompt-complete', by: 1 });

@@ -30,7 +30,7 @@ export function contextsPage(
   });
 }
 
-/** What a compaction kept; for other histories what the model saw at their end. */
+/** The messages that a compaction kept; for other histories, what the model saw at their end. */
 function besideOf({ index, turns, context: { kind } }: ContextNode, place: Place): Action | undefined {
   const last = turns.at(-1);
   if (last === undefined) return undefined;

@@ -1,4 +1,4 @@
-"""Stands in for the modules of a trainer that its loader imports and never calls: clusters, pictures, colours."""
+"""Replaces the modules of a trainer that its loader imports and never calls: clusters, pictures, colours."""
 import importlib, sys, types
 
 
