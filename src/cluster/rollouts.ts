@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../core/json/value.ts';
 import type { MakeRollout, RolloutOutcome } from '../engine/collect/collector.ts';
-import type { ElsewhereParts, MakeElsewhere } from '../engine/collect/run.ts';
+import type { ElsewhereParts, MakeElsewhere } from '../engine/collect/run-options.ts';
 import { STATE_DIRECTORY } from '../engine/collect/run-state.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';

@@ -12,6 +12,7 @@
 export type { JsonObject, JsonValue } from '../core/json/value.ts';
 export { type AdvantageEstimator, groupAdvantages } from '../core/rollout/advantage.ts';
 export { type Agent, BaseAgent, ConversationAgent, ModelAgent, ToolAgent } from './agents/agents.ts';
+export { BaseTool, CalculatorTool, ToolCall, ToolOutput } from './agents/base-tool.ts';
 export {
   type ChatMessage,
   type ChatTemplateName,
@@ -62,15 +63,7 @@ export {
   registerEnvironment,
 } from './agents/registry.ts';
 export { RolloutSyncLock } from './agents/sync-lock.ts';
-export {
-  BaseTool,
-  CalculatorTool,
-  ToolCall,
-  type ToolClass,
-  ToolManager,
-  type ToolMap,
-  ToolOutput,
-} from './agents/tool-manager.ts';
+export { type ToolClass, ToolManager, type ToolMap } from './agents/tool-manager.ts';
 export { getToolParser, registerToolParser, ToolParser, toolParserNames } from './agents/tool-parser.ts';
 export { AgentStep, AgentStep as Step, Trajectory, trajectoryToDict } from './agents/trajectory.ts';
 export {
@@ -84,7 +77,8 @@ export { DumpWriter } from './collect/dump-writer.ts';
 export { GroupBuffer, type IncompleteGroup } from './collect/group-buffer.ts';
 export { modelOf } from './collect/prepare.ts';
 export { rolloutRecord, WRITER } from './collect/record.ts';
-export { type CollectionOptions, type RunProgress, type RunSummary, runCollection } from './collect/run.ts';
+export { runCollection } from './collect/run.ts';
+export type { CollectionOptions, RunProgress, RunSummary } from './collect/run-options.ts';
 export type { Judgement } from './collect/score.ts';
 export { parseSettings, type Settings } from './collect/settings.ts';
 export { SetupError } from './collect/setup-error.ts';

@@ -4,13 +4,9 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  BehindDescriptors,
-  forShared,
-  locksOf,
-  type Process,
-  processesOf,
-} from '../../src/sandbox/server/backends/usage.ts';
+import { BehindDescriptors, locksOf } from '../../src/sandbox/server/backends/behind-descriptors.ts';
+import { forShared } from '../../src/sandbox/server/backends/mapped-memory.ts';
+import { type Process, processesOf } from '../../src/sandbox/server/backends/usage.ts';
 import { Output } from '../../src/sandbox/server/output.ts';
 import { confine, decodeBase64, decodeFiles } from '../../src/sandbox/server/paths.ts';
 import { loneSurrogate } from '../../src/sandbox/server/runner.ts';

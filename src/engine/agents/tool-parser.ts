@@ -3,7 +3,7 @@ import { hermesCalls } from '../../core/chat/calls/tagged.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import { isUnclosed } from '../../core/rollout/call-error.ts';
 import { pythonJson } from '../common/python.ts';
-import type { BaseTool, ToolCall } from './tool-manager.ts';
+import type { BaseTool, ToolCall } from './base-tool.ts';
 
 /** How an agent describes tool calls in its prompt, and finds them in a reply. */
 export abstract class ToolParser {

@@ -1,4 +1,4 @@
-import type { RunProgress } from './run.ts';
+import type { RunProgress } from './run-options.ts';
 
 /** A run's progress, on one line of at most `width` columns: `▓▓▓░░ 120/400  3.2/s  850 tok/s  score 0.41  1 failed  ETA 1:27`. */
 export function progressLine(progress: RunProgress, width: number): string {

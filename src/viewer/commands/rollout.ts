@@ -7,7 +7,7 @@ import { reasonOf } from '../../core/text/problems.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { CollectedRollout, RolloutOutcome } from '../../engine/collect/collector.ts';
 import { progressLine } from '../../engine/collect/progress-line.ts';
-import type { CollectionOptions, RunProgress, RunSummary } from '../../engine/collect/run.ts';
+import type { CollectionOptions, RunProgress, RunSummary } from '../../engine/collect/run-options.ts';
 import { settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { SETTINGS } from '../../engine/collect/setting-list.ts';
 import type { Settings } from '../../engine/collect/settings.ts';

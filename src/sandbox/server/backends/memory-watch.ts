@@ -2,19 +2,10 @@
 // memory, so many small processes could still exhaust the machine; this sums what they hold, and what the kernel holds for them.
 import { statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { BehindDescriptors, locksOf, socketsOf } from './behind-descriptors.ts';
 import type { Cgroup } from './cgroups.ts';
-import {
-  BehindDescriptors,
-  forAreas,
-  forShared,
-  locksOf,
-  mostForAreas,
-  mostShared,
-  type Process,
-  processesOf,
-  sharedOnce,
-  socketsOf,
-} from './usage.ts';
+import { forAreas, forShared, mostForAreas, mostShared, sharedOnce } from './mapped-memory.ts';
+import { type Process, processesOf } from './usage.ts';
 
 /** Two processors fill no more per millisecond: a run is checked before it could have reached its limit. */
 const BYTES_A_MS = 8 * 1024 * 1024;
