@@ -9,7 +9,7 @@ import { idOf, objectsOf } from './values.ts';
 const isHubMessage = (record: JsonObject): boolean =>
   record.type === 'message' && isJsonObject(record.message) && typeof record.message.role === 'string';
 
-/** The Hub's Session Trace Simple Format: a head with its harness, then a message a line. */
+/** The Hub's Session Trace Simple Format: a head with its harness, then one message per line. */
 export const sts: Session = {
   name: 'sts',
   isEvent: (record) => record.type === 'session' && typeof record.harness === 'string' && record.id !== undefined,
@@ -23,7 +23,7 @@ export const droid: Session = {
   keyOf: (event) => (event.type === 'session_start' ? idOf(event.id ?? null) : null),
 };
 
-/** Goose's JSONL: a head with its working directory, then a message a line with requests and responses of tools as blocks. */
+/** Goose's JSONL: a head with its working directory, then one message per line with requests and responses of tools as blocks. */
 export const goose: Session = {
   name: 'goose',
   isEvent: (record) =>

@@ -8,7 +8,7 @@ interface OtherFile {
 /** Files that writers leave beside their rollouts, with the writer of each. */
 const KNOWN: readonly OtherFile[] = [
   {
-    says: "an index of prime-rl's stream, a row an episode; the rollouts lie in the stream beside it",
+    says: "an index of prime-rl's stream, one row per episode; the rollouts lie in the stream beside it",
     is: (record) => Array.isArray(record.trace_ids) && record.offset !== undefined,
   },
   {

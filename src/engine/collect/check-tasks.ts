@@ -29,7 +29,7 @@ export async function checkTasks(
   { rewards, tools, users, worlds, verlCompat = null, say, signal }: TaskCheckOptions,
 ): Promise<{ keys: string[]; badTasks: number }> {
   await access(path).catch((error: Error) => {
-    throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object a line`);
+    throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object per line`);
   });
   const keys: string[] = [];
   let badTasks = 0;

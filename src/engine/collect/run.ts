@@ -59,7 +59,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
     signal,
   });
   if (keys.length === 0)
-    throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object a line with a prompt`);
+    throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object per line with a prompt`);
   const { n = 1, step = 1, batch_size: batchSize } = settings;
   const stepOf = (index: number) => step + (batchSize === undefined ? 0 : Math.floor(index / batchSize));
   const writer = await DumpWriter.open(settings.out!, {

@@ -26,7 +26,7 @@ export async function readTable(name: string, file: string, className?: string):
   }
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new Error(
-      `dataset ${file}: ${reasonOf(error)}; --dataset NAME=FILE names a file of problems, one JSON object a line`,
+      `dataset ${file}: ${reasonOf(error)}; --dataset NAME=FILE names a file of problems, one JSON object per line`,
     );
   });
   return tableOf(name, file, text, named);

@@ -50,7 +50,7 @@ export const auditCommand = (): Command =>
         '0',
       )
       .option('--no-signal', 'skip the checks of the learning signal, which read every record')
-      .option('--json', 'one JSON object a line: the checks, then the conditions')
+      .option('--json', 'one JSON object per line: the checks, then the conditions')
       .option('--junit', 'as JUnit XML: a test for each condition')
       .addOption(tokenizerOption()),
   ).action((paths: string[], options: AuditOptions) => run(() => audit(paths, options)));

@@ -28,7 +28,7 @@ export const doctorCommand = (): Command =>
       (folder: string, before: string[]) => [...before, folder],
       [],
     )
-    .option('--json', 'one JSON object a check')
+    .option('--json', 'one JSON object per check')
     .action(examine);
 
 /** The limits of a run, with the `sandbox` flags that change them. */

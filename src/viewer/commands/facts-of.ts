@@ -22,7 +22,7 @@ export const withTable = (command: Command): Command =>
     command
       .option('--filter <expr>', 'only rollouts that match it')
       .option('--journal <dir>', 'where to find the labels that a filter names')
-      .option('--json', 'one JSON object a line')
+      .option('--json', 'one JSON object per line')
       .option('--csv', 'comma-separated values, with a header line')
       .option('--html <file>', 'a self-contained page that runs nothing from the data; - for stdout'),
   );

@@ -33,7 +33,7 @@ export const filesCommand = (): Command =>
       .option('--workdir <dir>', 'the directory that commands start in, if the record does not name it')
       .addOption(toolUse())
       .option('--journal <dir>', 'accepted for consistency; this command stores nothing')
-      .option('--json', 'one JSON object a call and file'),
+      .option('--json', 'one JSON object per call and file'),
   ).action((rollout: string, flags: FilesFlags) => run(() => files(rollout, flags)));
 
 async function files(arg: string, flags: FilesFlags): Promise<number> {

@@ -49,7 +49,7 @@ export const grepCommand = (): Command =>
       .option('--context <n>', 'characters around a hit', countOf, 40)
       .option('--count', 'print only the number of hits in each rollout')
       .option('--limit <n>', 'this many lines at most', countOf)
-      .option('--json', 'one JSON object a hit')
+      .option('--json', 'one JSON object per hit')
       .option('--csv', 'comma-separated values with a header line, one line per turn')
       .option('--html <file>', 'a self-contained page that runs nothing from the data; - for stdout')
       .addOption(tokenizerOption()),

@@ -59,7 +59,7 @@ export const lsCommand = (): Command =>
     new Command('ls')
       .description('list rollouts, one per line')
       .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
-      .option('--json', 'one JSON object a line')
+      .option('--json', 'one JSON object per line')
       .option('--under-way', 'list unfinished rollouts instead, as reported by their writers')
       .option('--follow', 'print new rollouts as they arrive; waits for a path that does not exist yet')
       .option('--events', 'with --follow: mark each row as added, replaced or removed')

@@ -16,7 +16,7 @@ export function manualPage(version: string, description: string, commands: reado
     '.SH EXIT STATUS',
     '0 = done. 1 = the answer is no: a drift, nothing matched. 2 = usage, or input that cannot be read.',
     '.SH FILES',
-    '$XDG_CONFIG_HOME/rollout-viewer/config.yaml holds keys and settings. $XDG_STATE_HOME/rollout-viewer/ holds results, branches and labels, a folder a dump.',
+    '$XDG_CONFIG_HOME/rollout-viewer/config.yaml holds keys and settings. $XDG_STATE_HOME/rollout-viewer/ holds results, branches and labels, with a folder for each dump.',
     '.SH ENVIRONMENT',
     'NO_COLOR, EDITOR, PAGER, SANDBOX_FUSION_ENDPOINT, ROLLOUT_VIEWER_THEME, ROLLOUT_VIEWER_KEYS, ROLLOUT_VIEWER_API_KEY.',
   ];

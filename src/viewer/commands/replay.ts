@@ -51,7 +51,7 @@ export const replayCommand = (): Command =>
         'run this agent instead of calls, with every reply from the record: does it send the same requests?',
       )
       .option('--junit <file>', 'with --agent: the verdicts as JUnit XML')
-      .option('--json', 'one JSON object a call'),
+      .option('--json', 'one JSON object per call'),
   ).action((args: string[], flags: ReplayFlags) =>
     run(async () => {
       if (flags.agent !== undefined)

@@ -36,7 +36,7 @@ export const rescoreCommand = (): Command =>
       )
       .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
       .option('--filter <expr>', 'only rollouts that match it, as in `ls --filter`')
-      .option('--json', 'one JSON object a rollout'),
+      .option('--json', 'one JSON object per rollout'),
   ).action((args: string[], flags: RescoreFlags) =>
     run(async () => {
       if (flags.image !== undefined) return (await import('./rescore-world.ts')).rescoreInWorld(args, flags);

@@ -13,7 +13,7 @@ interface RetrieveOptions {
 export function retrieveCommand(): Command {
   return new Command('retrieve')
     .description("serve a corpus to verl's search tool: ranks documents by BM25 at POST /retrieve")
-    .argument('<corpus>', 'one JSON object a line: contents (its first line is the title), or title and text')
+    .argument('<corpus>', 'one JSON object per line: contents (its first line is the title), or title and text')
     .option('--host <host>', 'the address to listen on', '127.0.0.1')
     .option('--port <port>', 'the port to listen on; 0 for a free one', countOf, 8000)
     .option('--topk <n>', 'documents per query, unless the client says', countOf, 3)

@@ -32,13 +32,13 @@ interface RolloutOptions extends QueueFlags, Omit<WorldFlags, 'tool' | 'env'> {
 export function rolloutCommand(): Command {
   const command = new Command('rollout')
     .description('make rollouts of the tasks in a file, with tools, rewards and loss mask, and write them as a dump')
-    .argument('<tasks>', 'one JSON object a line: prompt, ground_truth or reward_model, data_source, extra_info')
+    .argument('<tasks>', 'one JSON object per line: prompt, ground_truth or reward_model, data_source, extra_info')
     .argument('[overrides...]', "settings as on verl's command line: actor_rollout_ref.rollout.n=8")
     .option('--config <yaml>', 'read the settings below from a file; flags override it')
     .option('--resume', 'continue the dump in --out; no rollout is made twice')
     .option('--yes', 'consent to run your own classes that a file names, with your rights')
     .option('--mix', 'with --resume: continue although the settings differ from those of the existing rollouts')
-    .option('--json', 'one JSON object a rollout');
+    .option('--json', 'one JSON object per rollout');
   withImage(
     withQueue(command),
     'give the model a shell and an editor in this image, in a separate world for each rollout',

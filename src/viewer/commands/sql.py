@@ -1,4 +1,4 @@
-"""Answers a query about a table of facts: the column names as one JSON line, then a line a row."""
+"""Answers a query about a table of facts: the column names as one JSON line, then one line per row."""
 
 import json
 import sys

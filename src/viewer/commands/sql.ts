@@ -30,7 +30,7 @@ export const sqlCommand = (): Command =>
     new Command('sql')
       .description('run an SQL query on the table of facts, named rollouts; needs DuckDB for Python')
       .argument('<paths...>', 'directories, files or patterns of dumps, then the query')
-      .option('--json', 'one JSON object a line')
+      .option('--json', 'one JSON object per line')
       .option('--csv', 'comma-separated values, with a header line')
       .option('--python <command>', 'the interpreter that has DuckDB (pip install duckdb)', 'python3'),
   ).action((args: string[], flags: SqlFlags) => run(() => sql(args.slice(0, -1), args.at(-1) ?? '', flags)));
