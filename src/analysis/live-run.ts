@@ -140,7 +140,7 @@ export class LiveRun {
     let newestByte: number | null = null;
     let train = 0;
     for (const file of files) {
-      rollouts += file.count;
+      if (!file.isAway) rollouts += file.count;
       // A file without a time (from an archive, from a copy) is dated at the epoch.
       const isDated = file.lastChange > NO_TIME;
       if (file.count > 0 && isDated && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;

@@ -6,7 +6,7 @@ import type { FactRows } from './facts/fact-rows.ts';
 /** A summary of the rollouts of one step, or of one value of another key. */
 export interface SummaryRow {
   rollouts: number;
-  /** Records that are not rollouts; excluded from all other figures. */
+  /** Records that are not rollouts; excluded from all other figures, as are files that are not here yet. */
   bad: number;
   /** Rollouts with a finite score, and its mean and standard deviation (of the population) over them; null without any. */
   scored: number;
@@ -22,13 +22,14 @@ export interface SummaryRow {
 
 /** Sums up some of the rows. */
 export function summarise(rows: FactRows, members: readonly number[]): SummaryRow {
-  const own = members.filter((row) => !rows.has(row, 'bad_record'));
+  const read = members.filter((row) => !rows.has(row, 'not_here'));
+  const own = read.filter((row) => !rows.has(row, 'bad_record'));
   const scores = momentsOf(rows.numbers('score'), own);
   const quantities = FACTS.filter(isQuantity);
   const counts = CHECKS.map((check): [string, number] => [check, own.filter((row) => rows.has(row, check)).length]);
   return {
     rollouts: own.length,
-    bad: members.length - own.length,
+    bad: read.length - own.length,
     scored: scores.count,
     mean: scores.mean,
     deviation: scores.deviation,

@@ -16,7 +16,7 @@ test('reasons to doubt a curve: what it leaves out, and what it counts though it
   const dump = Dump.open([directoryWith({ '1.jsonl': lines.join('') })]);
   try {
     const doubts = doubtsOf(await readFactRows(dump, null));
-    expect(doubts).toEqual({ rollouts: 6, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
+    expect(doubts).toEqual({ rollouts: 6, away: 0, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
     expect(doubtsText(doubts)).toBe('of 6: 1 unreadable, 2 unscored left out; 1 broken off counted, though doubtful');
   } finally {
     dump.close();
@@ -24,5 +24,5 @@ test('reasons to doubt a curve: what it leaves out, and what it counts though it
 });
 
 test('nothing is said of what is whole', () => {
-  expect(doubtsText({ rollouts: 9, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 })).toBe('');
+  expect(doubtsText({ rollouts: 9, away: 0, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 })).toBe('');
 });

@@ -15,6 +15,7 @@ import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
 import type { RecordDetails } from './record-details.ts';
+import { recordFactsOf } from './record-facts.ts';
 import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
 import { linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
@@ -139,6 +140,16 @@ export class DumpFile {
     return this.#scan.shape?.isStepless === true ? null : this.#numberOfName;
   }
 
+  /** Its only row stands for a file of another machine that is not here yet. */
+  get isAway(): boolean {
+    return this.#scan.shape?.isAway === true;
+  }
+
+  /** The bytes of a record; of a file that is not here yet, those of its original. */
+  sizeOf(record: number): number {
+    return (this.isAway ? originOf(this.path)?.known : undefined) ?? this.index.length(record);
+  }
+
   score(record: number): number | null | undefined {
     return this.index.score(record);
   }
@@ -237,6 +248,8 @@ export class DumpFile {
         return 'none';
       }
       const change = await this.#rescan(identity, options);
+      // Ten thousand of them would be as many questions to a thread.
+      if (this.isAway && this.count === 1) this.index.setFacts(0, recordFactsOf(this.read(0)));
       // Renaming a file or changing its mode only changes its entry: it is read again, without a notice.
       const isEntryAlone = seen?.size === identity.size && seen.modified === identity.modified;
       if (isKept) this.wasRewritten = change === 'replaced' && this.#isOwnKept && !isEntryAlone;
@@ -376,6 +389,7 @@ export class DumpFile {
   /** Keeps the file's state for a later session. */
   keep(): void {
     if (this.#cache === null || this.#identity === null || this.#content.isStream || this.error !== null) return;
+    if (this.isAway) return;
     const { copy, shape, state } = this.#scan;
     const isPlain = copy === null && shape?.kind === 'lines';
     this.#cache.write(this.#keptName, {

@@ -37,7 +37,7 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
     return {
       ...bad(read.json, read.error),
       ...(read.isUnknown && { isUnknown: true }),
-      ...(isJsonObject(read.json) && isPlaceholder(read.json) && { isAwaited: true }),
+      ...(isJsonObject(read.json) && isPlaceholder(read.json) && awaited(read.error)),
     };
   try {
     const reading = withBeside(read.format, read.json, context);
@@ -164,6 +164,12 @@ export function bad(json: JsonValue | undefined, error: string): ParsedLine {
     findings: [reportedFinding('bad_record', error)],
   };
 }
+
+/** Nothing is wrong with a file that is not here yet. */
+const awaited = (says: string): Pick<ParsedLine, 'isAwaited' | 'findings'> => ({
+  isAwaited: true,
+  findings: [reportedFinding('not_here', says)],
+});
 
 /** An episode whose agents never started, or a step without samples: what the record says about it. */
 function whyEmpty(json: JsonObject): string {

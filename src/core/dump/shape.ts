@@ -17,6 +17,8 @@ export type FileShape = (
 ) & {
   /** A number at the end of the file's name is not a step but an agent's session or an instance of an evaluation. */
   isStepless?: boolean;
+  /** Its only line stands for a file of another machine that is not here yet. */
+  isAway?: boolean;
 };
 
 /** A kept shape of lines; null for anything else. */
@@ -81,7 +83,7 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
         : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true, isStepless };
     }
     // A step that is elsewhere is a row, or nobody would know of it.
-    if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true };
+    if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true, isAway: true };
     const says = notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }

@@ -22,6 +22,7 @@ import { failureOf } from './tool-failure.ts';
  */
 const DECLARED = {
   bad_record: { needs: 'record', word: 'bad', severity: 'error' },
+  not_here: { needs: 'record', word: 'away', severity: 'warning' },
   lost_line: { needs: 'record', word: 'lost line', severity: 'error' },
   tool_error: { needs: 'results', word: 'error', severity: 'error' },
   tool_cut: { needs: 'results', word: 'cut', severity: 'warning' },

@@ -15,11 +15,17 @@ const OBSERVED = FACTS.length + 1;
 /** The limit for finding bits: 48 checks. */
 const LOOKED_AT = 2 ** 48;
 
+/** The finding of a row that stands for a file elsewhere, of which nothing is known. */
+const AWAY: Check = 'not_here';
+
 /** @returns FACT_ROW numbers; NaN = the rollout does not have the fact */
 export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
   const row = new Float64Array(FACT_ROW);
-  for (let i = 0; i < FACTS.length; i++)
-    row[i] = (rollout === null ? itemAt(FACTS, i).ofBad : itemAt(FACTS, i).of(rollout)) ?? Number.NaN;
+  const isAway = findings[0]?.check === AWAY;
+  for (let i = 0; i < FACTS.length; i++) {
+    const { of, ofBad } = itemAt(FACTS, i);
+    row[i] = (rollout !== null ? of(rollout) : isAway ? null : ofBad) ?? Number.NaN;
+  }
   let found = 0;
   // A record may report findings that no check could detect.
   let observed = observedBits(rollout);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { shownPath } from '../../core/text/shown-path.ts';
+import { pathIdentity } from '../../core/text/shown-path.ts';
 
 /** A journal folder: no component of `names` may be a link, while links are allowed in `base`. */
 export interface JournalFolder {
@@ -63,7 +63,7 @@ export function journalPlace(path: string | null, { journal, env = process.env }
 }
 
 const stateName = (root: string): string =>
-  `${basename(root) || 'root'}-${createHash('sha256').update(shownPath(root)).digest('hex').slice(0, 12)}`;
+  `${basename(root) || 'root'}-${createHash('sha256').update(pathIdentity(root)).digest('hex').slice(0, 12)}`;
 
 /** The directory that holds the whole dump. Existing results are the best evidence. */
 function dumpRoot(path: string, stateHome: string): string {

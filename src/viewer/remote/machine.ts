@@ -15,6 +15,8 @@ export interface RemoteFile {
 export interface Machine {
   /** Its name in messages: `node7`. */
   readonly name: string;
+  /** Hexadecimal digits for where it is, if the user chose that: the same name elsewhere is another machine. */
+  readonly endpoint?: string;
   /** The files at or below a path, and the path itself with `~` resolved. @throws SourceError */
   list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }>;
   /** Files that may be read at once; absent for one after the other. */

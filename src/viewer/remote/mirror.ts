@@ -102,7 +102,7 @@ export class Mirror {
 
   constructor(options: MirrorOptions) {
     this.#options = options;
-    this.#folder = join(options.cache, mirrorName(options.address.name));
+    this.#folder = join(options.cache, mirrorName(options.address.name, options.source.endpoint));
     this.#versions = new KeptVersions(this.#folder);
     // Each of many transfers listens.
     setMaxListeners(0, this.#stop.signal);

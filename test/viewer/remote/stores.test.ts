@@ -6,8 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { doubtsOf, doubtsText } from '../../../src/analysis/doubts.ts';
+import { readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
+import { LiveRun } from '../../../src/analysis/live-run.ts';
+import { summarise } from '../../../src/analysis/summary.ts';
 import { Dump } from '../../../src/core/dump/dump.ts';
-import { originOf } from '../../../src/core/dump/origins.ts';
+import { noteOrigin, originOf } from '../../../src/core/dump/origins.ts';
+import { pathIdentity, shownPath } from '../../../src/core/text/shown-path.ts';
+import { HfStore } from '../../../src/viewer/remote/stores/hf.ts';
+import { ObjectSource } from '../../../src/viewer/remote/stores/object-source.ts';
+import { WebClient } from '../../../src/viewer/remote/web-client.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Asked, type Fault, type ObjectServer, objectOf, SECRET } from '../../support/object-server.ts';
 import { bucketOf, contentOf, mirrorOf, newCache, problemOf, servers } from './mirrored.ts';
@@ -50,6 +58,55 @@ describe('a bucket', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('keys whose names are empty or look like that are files of their own, shown by their keys', async () => {
+    const part = fc.constantFrom('', '%2F', '%252F', 'a', '%2f');
+    const key = fc.array(part, { maxLength: 4 }).map((parts) => [...parts, '1.jsonl'].join('/'));
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(key, { minLength: 1, maxLength: 6 }), async (keys) => {
+        const files = Object.fromEntries(keys.map((one) => [one, verlLine({ output: one })]));
+        const server = await bucketOf(files);
+        const cache = join(newCache(), 'rollout-viewer/remote');
+        const root = await mirrorOf('s3://bucket', { cache }).open();
+        const shown = Object.entries(contentOf(root)).map(([path, text]) => [shownPath(join(root, path)), text]);
+        expect(shown.sort()).toEqual(
+          Object.entries(files)
+            .map(([one, text]) => [`s3://bucket/${one}`, text])
+            .sort(),
+        );
+        for (const one of keys)
+          expect(readFileSync(await mirrorOf(`s3://bucket/${one}`, { cache }).open(), 'utf8')).toBe(files[one]);
+        server.close();
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test('a bucket of the same name at another endpoint is another one, in the cache and for results', async () => {
+    const cache = join(newCache(), 'rollout-viewer/remote');
+    const roots: string[] = [];
+    for (const output of ['here', 'there']) {
+      await bucketOf({ '1.jsonl': verlLine({ output }) });
+      roots.push(await mirrorOf('s3://bucket', { cache }).open());
+    }
+    expect(roots.map((root) => contentOf(root)['1.jsonl'])).toEqual(
+      ['here', 'there'].map((output) => verlLine({ output })),
+    );
+    expect(roots.map(shownPath)).toEqual(['s3://bucket/', 's3://bucket/']);
+    expect(new Set(roots.map(pathIdentity)).size).toBe(2);
+  });
+
+  test('an object of a store that names no versions is read again when its time changes', async () => {
+    const at = (text: string, ms: number) => ({ ...objectOf(text, new Date(ms)), etag: '' });
+    const server = await bucketOf({});
+    const cache = newCache();
+    server.put('1.jsonl', at(verlLine({ output: 'a' }), 1_700_000_000_000));
+    await mirrorOf('s3://bucket', { cache }).open();
+    server.put('1.jsonl', at(verlLine({ output: 'b' }), 1_700_000_001_000));
+    expect(contentOf(await mirrorOf('s3://bucket', { cache }).open())).toEqual({
+      '1.jsonl': verlLine({ output: 'b' }),
+    });
   });
 
   test('what has not changed is not read again; what was replaced, whole; what is gone, is gone', async () => {
@@ -146,6 +203,18 @@ describe('what goes wrong', () => {
     expect(said.at(-1)).toBe('1 of 3 files are refused: /2.jsonl: 403 AccessDenied: these keys may not read it');
   });
 
+  test('an object that is refused in its middle is a row that says so, without its first lines', async () => {
+    const server = await bucketOf({ '1.jsonl': verlLine().repeat(2000), '2.jsonl': verlLine() });
+    let count = 0;
+    server.fault = ({ key }) => {
+      if (key !== '1.jsonl') return null;
+      return count++ === 0 ? { kind: 'cut', after: 50_000 } : { kind: 'refuse', status: 403, code: 'ExpiredToken' };
+    };
+    const found = contentOf(await mirrorOf('s3://bucket').open());
+    expect(found['1.jsonl']).toMatch(/^\{"rollout_viewer_pending": "not here: 403 ExpiredToken: [^\n]*\n$/);
+    expect(found['2.jsonl']).toBe(verlLine());
+  });
+
   test('a bucket in another region is asked there', async () => {
     const server = await bucketOf({ '1.jsonl': verlLine() });
     server.fault = () => ({ kind: 'elsewhere', region: 'ap-south-1' });
@@ -187,7 +256,8 @@ describe('what goes wrong', () => {
     server.fault = cutOnce(5000);
     expect(await problemOf(mirrorOf('s3://bucket', { cache, attempts: 1 }))).not.toBeNull();
     server.fault = () => null;
-    const part = join(cache, encodeURIComponent('s3://bucket'), '.1.parquet.part');
+    const [folder = ''] = readdirSync(cache);
+    const part = join(cache, folder, '.1.parquet.part');
     rmSync(part);
     symlinkSync('/dev/full', part);
     expect(await problemOf(mirrorOf('s3://bucket', { cache }))).toMatch(/ENOSPC/);
@@ -238,7 +308,17 @@ describe('what is looked at', () => {
     const dump = Dump.open([folder]);
     await dump.start();
     expect(dump.files.map(({ count }) => count)).toEqual([1, 1]);
-    expect(dump.files[0]?.read(0).error).toContain('not here yet: 10 MB at s3://b');
+    const [away, here] = dump.files;
+    expect(away?.read(0).error).toContain('not here yet: 10 MB at s3://b');
+    // It is no bad record, and nothing is known of it; no thread was asked.
+    expect([away?.facts(0)?.findings, away?.facts(0)?.value('turns')]).toEqual([['not_here'], null]);
+    noteOrigin(away?.path ?? '', { modified: 0, known: 10_000_000 });
+    expect([away?.sizeOf(0), here?.sizeOf(0)]).toEqual([10_000_000, verlLine().length - 1]);
+    const facts = await readFactRows(dump, null);
+    const { rollouts, bad, findings } = summarise(facts, [0, 1]);
+    expect([rollouts, bad, findings.has('not_here')]).toEqual([1, 0, false]);
+    expect(doubtsText(doubtsOf(facts))).toBe('of 2: 1 not here left out');
+    expect(new LiveRun(dump).stats(null)).toMatchObject({ steps: 2, rollouts: 1 });
     dump.close();
   });
 
@@ -305,6 +385,7 @@ describe('Google and the Hub', () => {
       response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${content.length}` });
       response.end(content.slice(Number(from), Number(to) + 1));
     });
+    let leadsTo = store;
     const hub = await served((request, response) => {
       const path = request.url ?? '';
       if (request.headers.authorization !== 'Bearer hf_token') response.writeHead(401).end();
@@ -315,13 +396,29 @@ describe('Google and the Hub', () => {
       } else if (path.endsWith('cursor=2'))
         response.end(JSON.stringify([{ type: 'file', path: 'run/1.jsonl', size: content.length, oid: 'b1' }]));
       else if (path === `/datasets/org/set/resolve/${sha}/run/1.jsonl`)
-        response.writeHead(302, { location: `${store}/signed` }).end();
+        response.writeHead(302, { location: `${leadsTo}/signed` }).end();
       else response.writeHead(404).end();
     });
     vi.stubEnv('HF_ENDPOINT', hub);
     vi.stubEnv('HF_TOKEN', 'hf_token');
     expect(contentOf(await mirrorOf('hf://datasets/org/set/run').open())).toEqual({ '1.jsonl': content });
     expect(elsewhere).toEqual([undefined]);
+    const guarded = new WebClient({ internal: () => false });
+    const outside = new WebClient({ internal: (ip) => ip === '127.0.0.2' });
+    for (const [client, target, says] of [
+      [guarded, store, null],
+      [outside, store.replace('127.0.0.1', '127.0.0.2'), 'an address of this machine or its networks; not followed'],
+    ] as const) {
+      leadsTo = target;
+      const source = new ObjectSource(new HfStore('org/set', client));
+      const { files } = await source.list('/run', AbortSignal.timeout(20_000));
+      const read = async () => {
+        for await (const _ of source.read('/run/1.jsonl', 0, 10, AbortSignal.timeout(20_000), files[0]?.version)) break;
+      };
+      if (says === null) await read();
+      else await expect(read()).rejects.toThrow(says);
+      source.close();
+    }
     vi.stubEnv('HF_TOKEN', 'hf_other');
     expect(await problemOf(mirrorOf('hf://datasets/org/set/run'))).toBe(
       'the server answered 401: this token may not read it',

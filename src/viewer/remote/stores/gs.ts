@@ -9,13 +9,15 @@ export class GsStore implements ObjectStore {
   readonly name: string;
   readonly client = new WebClient();
   readonly #token = new GoogleToken(this.client);
+  readonly endpoint: string | null;
   readonly #base: string;
   #isSigned = false;
 
   constructor(bucket: string) {
     this.name = `gs://${bucket}`;
-    const host = process.env.STORAGE_EMULATOR_HOST ?? 'https://storage.googleapis.com';
-    this.#base = `${(/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/+$/, '')}/${bucket}`;
+    const host = process.env.STORAGE_EMULATOR_HOST?.replace(/\/+$/, '');
+    this.endpoint = host === undefined || /^https?:\/\//.test(host) ? (host ?? null) : `http://${host}`;
+    this.#base = `${this.endpoint ?? 'https://storage.googleapis.com'}/${bucket}`;
   }
 
   pages(prefix: string, signal: AbortSignal) {

@@ -16,15 +16,17 @@ const Tree = z.array(
 /** A data set of the Hugging Face Hub, `ORGANISATION/NAME[@REVISION]`, as its newest commit holds it; also at HF_ENDPOINT. */
 export class HfStore implements ObjectStore {
   readonly name: string;
-  readonly client = new WebClient();
+  readonly client: WebClient;
   readonly #set: string;
   readonly #revision: string;
-  readonly #endpoint = (process.env.HF_ENDPOINT ?? 'https://huggingface.co').replace(/\/+$/, '');
+  readonly endpoint = process.env.HF_ENDPOINT?.replace(/\/+$/, '') ?? null;
+  readonly #base = this.endpoint ?? 'https://huggingface.co';
   readonly #token = hubToken();
   /** The commit of the last list: what it holds never changes. */
   #commit = '';
 
-  constructor(set: string) {
+  constructor(set: string, client = new WebClient()) {
+    this.client = client;
     this.name = `hf://datasets/${set}`;
     const [name = '', revision = 'main'] = set.split('@');
     this.#set = name;
@@ -32,7 +34,7 @@ export class HfStore implements ObjectStore {
   }
 
   async *pages(prefix: string, signal: AbortSignal): AsyncGenerator<StoredObject[]> {
-    const api = `${this.#endpoint}/api/datasets/${this.#set}`;
+    const api = `${this.#base}/api/datasets/${this.#set}`;
     const at = await this.#json(new URL(`${api}/revision/${encodeURIComponent(this.#revision)}`), Revision, signal);
     if (at === null) return;
     this.#commit = at.found.sha;
@@ -57,7 +59,7 @@ export class HfStore implements ObjectStore {
   }
 
   async get(key: string, _version: string, range: string, signal: AbortSignal): Promise<WebAnswer> {
-    const url = new URL(`${this.#endpoint}/datasets/${this.#set}/resolve/${this.#commit}/${keyInAddress(key)}`);
+    const url = new URL(`${this.#base}/datasets/${this.#set}/resolve/${this.#commit}/${keyInAddress(key)}`);
     return this.client.ask(url, { headers: { range, ...this.#authorization() }, follows: true }, signal);
   }
 

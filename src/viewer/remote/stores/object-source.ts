@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { copyOfKey, keyOfCopy } from '../../../core/text/shown-path.ts';
 import { type Machine, type RemoteFile, SourceError } from '../machine.ts';
 import { MOST_FILES, tooManyFiles } from '../plain-path.ts';
 import { dismiss } from '../web-client.ts';
@@ -11,32 +13,37 @@ const LANES = 16;
 export class ObjectSource implements Machine {
   readonly name: string;
   readonly lanes = LANES;
+  readonly endpoint: string;
   readonly #store: ObjectStore;
 
   constructor(store: ObjectStore) {
     this.name = store.name;
+    const { endpoint } = store;
+    // Not the address itself, which may hold a password.
+    this.endpoint = endpoint === null ? '' : createHash('sha256').update(endpoint).digest('hex').slice(0, 12);
     this.#store = store;
   }
 
   async list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }> {
-    const key = path.replace(/^\/+|\/+$/g, '');
+    const key = path.slice(1).replace(/\/$/, '');
     const inside = () => this.#below(key === '' ? '' : `${key}/`, signal);
     const itself = () => (key === '' || path.endsWith('/') ? [] : this.#itself(key, signal));
     // A name with an ending is more likely one of an object.
     const first = /\.\w+$/.test(key) ? [itself, inside] : [inside, itself];
     for (const found of first) {
       const objects = await found();
-      if (objects.length > 0) return { root: `/${key}`, files: objects.map(remoteFileOf) };
+      if (objects.length > 0) return { root: pathOf(key), files: objects.map(remoteFileOf) };
     }
     throw new SourceError('no such object, and none below that name', false);
   }
 
   async *read(path: string, offset: number, end: number, signal: AbortSignal, version = ''): AsyncGenerator<Buffer> {
     const range = `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}`;
-    const answer = await patientAnswer(() => this.#store.get(path.slice(1), version, range, signal), signal);
+    const known = version.startsWith(UNKNOWN) ? '' : version;
+    const answer = await patientAnswer(() => this.#store.get(keyOfCopy(path.slice(1)), known, range, signal), signal);
     const { statusCode: status } = answer;
     const isHere = status === 200 || status === 206;
-    if (status === 404 || status === 412 || (isHere && !this.#store.isOf(answer, version))) {
+    if (status === 404 || status === 412 || (isHere && !this.#store.isOf(answer, known))) {
       dismiss(answer);
       throw new SourceError(`${path} was replaced while it was read`, true, true);
     }
@@ -78,9 +85,14 @@ function withoutFolders(objects: readonly StoredObject[]): StoredObject[] {
 }
 
 const remoteFileOf = ({ key, size, modified, version }: StoredObject): RemoteFile => ({
-  path: `/${key}`,
+  path: pathOf(key),
   size,
   modified,
   inode: '',
-  version,
+  version: version === '' ? `${UNKNOWN}${modified}.${size}` : version,
 });
+
+const pathOf = (key: string): string => (key === '' ? '/' : `/${copyOfKey(key)}`);
+
+/** Of a version that the store does not name: its time and size are all that is known of it. */
+const UNKNOWN = 'time:';

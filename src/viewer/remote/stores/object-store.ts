@@ -14,6 +14,8 @@ export interface StoredObject {
 export interface ObjectStore {
   readonly name: string;
   readonly client: WebClient;
+  /** Its address if the user chose one; null at its own home. */
+  readonly endpoint: string | null;
   /** The objects whose keys begin so, a page at a time. @throws SourceError */
   pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredObject[]>;
   /** The answer with a part of an object; 412 if it has another version. @throws SourceError */

@@ -14,7 +14,7 @@ export class S3Store implements ObjectStore {
   readonly name: string;
   readonly client: WebClient;
   readonly #bucket: string;
-  readonly #endpoint: string | undefined;
+  readonly endpoint: string | null;
   #region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION ?? DEFAULT_REGION;
   #chain: Promise<AwsKeyChain> | null = null;
   #isSigned = false;
@@ -22,8 +22,9 @@ export class S3Store implements ObjectStore {
   constructor(bucket: string) {
     this.name = `s3://${bucket}`;
     this.#bucket = bucket;
-    this.#endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
-    if (this.#endpoint !== undefined && !/^https?:\/\//.test(this.#endpoint))
+    const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
+    this.endpoint = endpoint?.replace(/\/+$/, '') ?? null;
+    if (this.endpoint !== null && !/^https?:\/\//.test(this.endpoint))
       throw new SourceError('AWS_ENDPOINT_URL is no https address', false);
     const bundle = process.env.AWS_CA_BUNDLE;
     this.client = new WebClient(
@@ -70,10 +71,8 @@ export class S3Store implements ObjectStore {
 
   #url(key: string, query: Record<string, string>): URL {
     // A certificate for *.s3… holds no name with dots.
-    const isPath = this.#endpoint !== undefined || this.#bucket.includes('.');
-    const host =
-      this.#endpoint?.replace(/\/+$/, '') ??
-      `https://${isPath ? '' : `${this.#bucket}.`}s3.${this.#region}.amazonaws.com`;
+    const isPath = this.endpoint !== null || this.#bucket.includes('.');
+    const host = this.endpoint ?? `https://${isPath ? '' : `${this.#bucket}.`}s3.${this.#region}.amazonaws.com`;
     const url = new URL(`${host}${isPath ? `/${this.#bucket}` : ''}/${keyInAddress(key)}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     // A plus would be signed as a space.

@@ -30,7 +30,7 @@ function listRow(
     stem: sanitiseLine(file.stem),
     sample: record + 1,
     score: file.score(record),
-    bytes: file.index.length(record),
+    bytes: file.sizeOf(record),
     facts,
     again: replay.words.get(locator) ?? '',
     hasOwnColumn,
