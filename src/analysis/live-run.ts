@@ -179,13 +179,13 @@ export class LiveRun {
     return age <= Math.max(LIVELY, 3 * (interval ?? 0)) ? 'live' : 'past';
   }
 
-  /** The train files of a stream in order: of the given one, else of the one with the newest step. */
+  /** The train files of a stream that are here, in order: of the given one, else of the one with the newest step. */
   #stream(stream: string | null): DumpFile[] {
     const { files } = this.#dump;
-    const named = files.filter((file) => file.stream === stream && !file.validation);
+    const named = files.filter((file) => file.stream === stream && !file.validation && !file.isAway);
     if (named.length > 0) return named;
     const newest = this.#dump.newest();
-    return files.filter((file) => file.stream === newest?.stream);
+    return files.filter((file) => file.stream === newest?.stream && !file.isAway);
   }
 
   /** The complete step that was written last. */

@@ -44,8 +44,8 @@ function leastOf(steps: readonly DumpFile[], at: number): number | null {
   let least: number | null = null;
   let found = 0;
   for (let i = at - 1; i >= 0 && found < SIBLINGS; i--) {
-    const { count } = itemAt(steps, i);
-    if (count === 0) continue;
+    const { count, isAway } = itemAt(steps, i);
+    if (count === 0 || isAway) continue;
     least = Math.min(least ?? count, count);
     found++;
   }

@@ -88,6 +88,7 @@ export class Dump {
   readonly #listeners = new Set<() => void>();
   readonly #changeListeners = new Set<(change: DumpChange) => void>();
   #isNotified = false;
+  #recordCount: number | null = null;
   /** The earliest time of the next report of a walk. */
   #nextReport = 0;
   /** The earliest time of the next listener call. */
@@ -135,6 +136,12 @@ export class Dump {
   /** Another dump with the same reading options. @throws UsageError like `open` */
   beside(path: string): Dump {
     return Dump.open([path], this.#options);
+  }
+
+  /** Records of all files, as of the last time that the listeners were called. */
+  get recordCount(): number {
+    this.#recordCount ??= this.#files.reduce((sum, file) => sum + file.count, 0);
+    return this.#recordCount;
   }
 
   get files(): readonly DumpFile[] {
@@ -450,6 +457,7 @@ export class Dump {
 
   readonly #announce = (): void => {
     this.#isNotified = false;
+    this.#recordCount = null;
     if (this.#isClosed) return;
     const start = performance.now();
     for (const listener of this.#listeners) listener();

@@ -19,4 +19,5 @@ export function noteOrigin(path: string, origin: Origin): void {
 
 /** Null for a file that is not copied by this process. */
 export const originOf = (path: string): Origin | null =>
-  origins.size === 0 ? null : (origins.get(resolve(path)) ?? null);
+  // Copies are named by whole paths; to make each path whole would take most of a frame of ten thousand files.
+  origins.size === 0 ? null : (origins.get(path) ?? origins.get(resolve(path)) ?? null);

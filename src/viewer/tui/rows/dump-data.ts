@@ -298,9 +298,8 @@ export class DumpData implements StoredAnswers {
 
   #all(state: State): ReturnType<typeof allColumns> {
     const { files, extras } = this.dump;
-    const records = files.reduce((sum, file) => sum + file.count, 0);
     const isShownByReplay = keptColumnsShown(state);
-    const key = [files.length, records, extras.size, ...isShownByReplay].join(' ');
+    const key = [files.length, this.dump.recordCount, extras.size, ...isShownByReplay].join(' ');
     if (this.#columns?.key !== key) {
       const found = listShapeOf(this.dump);
       const before = this.#shape ?? found;
