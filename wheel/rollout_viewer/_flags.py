@@ -189,7 +189,7 @@ class ReportFlags(TypedDict, total=False):
     context: Optional[Value]
     curves: Optional[bool]
     diff: Optional[bool]
-    fail_on: Optional[Value]
+    fail_on: Optional[Union[str, Sequence[str]]]
     filter: Optional[Value]
     format: Optional[Value]
     group_by: Optional[Value]
