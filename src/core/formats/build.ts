@@ -49,6 +49,8 @@ export interface FoundMessage {
   outcome?: RecordedOutcome | undefined;
   /** Its index in `contexts`. */
   context?: number;
+  /** The index of the reply that it tells in other words. */
+  retells?: number;
 }
 
 /** The parts that a format finds in a record. */
@@ -102,6 +104,7 @@ export function layMessages(
     if (message.outcome !== undefined) turn.outcome = message.outcome;
     if (message.isLost) Object.assign(turn, { isLost: true, confidence: 'unknown' });
     if (message.context !== undefined && message.context > 0) turn.context = message.context;
+    if (message.retells !== undefined) turn.retells = message.retells;
     firstCall += turn.toolCalls.length;
     turns.push(turn);
     for (const { pointer, text, within } of message.texts) {
@@ -309,7 +312,7 @@ export function pairResults(
         const goesOn = before !== undefined && before.toolCalls.length > 0 && before.context === turn.context;
         if (!goesOn) waiting = [];
         for (const call of turn.toolCalls) if (call.resultTurn === null) waiting.push(call);
-      } else if (turn.role !== 'system') waiting = [];
+      } else if (turn.role !== 'system' && turn.retells === undefined) waiting = [];
       continue;
     }
     if (index > 0 && !isAnswer(index - 1)) {

@@ -4,6 +4,7 @@ import type { Context, RolloutTokens } from '../rollout/rollout.ts';
 import { withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
+import { given } from './given.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
 /** Output of `rollout-viewer record`: a file for each rollout, one event per line. */
@@ -45,11 +46,15 @@ export const recorderFormat: Format = {
       // A model reply may be trained on by whoever runs the recorder; messages supplied by the client were not sampled
       // here.
       const isReply = event.request !== undefined;
+      const retells = turnOf.get(event.retells);
+      // What a client says behind its own words of a reply answers the calls of that reply.
+      const isAnswer = messages.at(-1)?.retells !== undefined;
       for (const found of withResults(event.message, `/events/${at}/message`))
         messages.push({
-          ...found,
+          ...(retells === undefined ? found : { ...given(found), retells }),
           context: Math.min(place, Math.max(contexts.length - 1, 0)),
           ...(found.role === 'assistant' ? { trained: isReply ? null : false } : {}),
+          ...(isAnswer && found.role === 'user' ? { isResult: true } : {}),
         });
       turnOf.set(event.id, messages.length - 1);
     }

@@ -128,7 +128,9 @@ export function historyAt(rollout: Rollout, turn: number): Turn[] {
     const context: Context | undefined = contexts[index];
     at = context === undefined || startsOver(context) ? null : context.after;
   }
-  return pieces.reverse().flat();
+  const seenTurns = pieces.reverse().flat();
+  const retold = new Set(seenTurns.map(({ retells }) => retells));
+  return seenTurns.filter(({ index }) => !retold.has(index));
 }
 
 /** A subagent and a compacted history begin with their own turns. */

@@ -83,6 +83,8 @@ export interface Turn {
   outcome?: RecordedOutcome;
   /** The history it belongs to: its index in `Rollout.contexts`; absent = the main one. */
   context?: number;
+  /** The turn that it replaced in the history: a reply that the agent sent back in its own words. */
+  retells?: number;
 }
 
 /** The answer to a call; some harnesses give it in the user's role. */

@@ -72,16 +72,41 @@ export interface TreePlace {
   known: number;
   /** Replies of recorded requests among them. */
   replies: number;
+  /** The reply that the next message tells in the client's words; absent if there is none. */
+  retold?: TreeMessage;
 }
 
 /** The best place first: more replies, then a reply that nothing follows yet, then more known messages, then the newest. */
 export const byPlace = (a: TreePlace, b: TreePlace): number =>
   b.replies - a.replies ||
-  Number(isOpenEnd(b.last)) - Number(isOpenEnd(a.last)) ||
+  Number(isOpenEnd(b.retold ?? b.last)) - Number(isOpenEnd(a.retold ?? a.last)) ||
   b.known - a.known ||
   b.last.id - a.last.id;
 
 const isOpenEnd = ({ isReply, children }: TreeMessage): boolean => isReply && children.size === 0;
+
+/** Places at which a client goes on with a reply in its own words; the place itself if there is none. */
+function orRetold(place: TreePlace, messages: readonly JsonObject[]): TreePlace[] {
+  const { last, known, replies } = place;
+  const [told, next] = [messages[known], messages[known + 1]];
+  // An assistant's message at the end is the beginning of an answer.
+  if (told?.role !== 'assistant' || next === undefined) return [place];
+  const retold = [...last.children.values()]
+    .flat()
+    .filter((reply) => isOpenEnd(reply) && isRetelling(told, reply.message));
+  return retold.length === 0 ? [place] : retold.map((reply) => ({ last, known, replies: replies + 1, retold: reply }));
+}
+
+const isEitherEnd = (whole: string, part: string): boolean => whole.startsWith(part) || whole.endsWith(part);
+
+/** Some agents cut a reply, drop its reasoning, or write its calls as text. */
+function isRetelling(told: JsonObject, reply: JsonObject): boolean {
+  const [now, then] = [told, reply].map(({ content }) => contentText(content).trim());
+  if (now === undefined || then === undefined) return false;
+  if (now !== '' && then !== '') return isEitherEnd(now, then) || isEitherEnd(then, now);
+  const names = calls(reply).map((call) => (Array.isArray(call) ? String(call[0]) : ''));
+  return names.length > 0 && (now === '' ? calls(told).length > 0 : names.every((name) => now.includes(name)));
+}
 
 /** The histories of one rollout; they share their beginnings. */
 export class ConversationTree {
@@ -93,7 +118,7 @@ export class ConversationTree {
   }
 
   /** All places where a history ends or leaves the tree. There are several only if the model gave one reply twice. */
-  places(keys: readonly string[]): TreePlace[] {
+  places(keys: readonly string[], messages: readonly JsonObject[]): TreePlace[] {
     const places: TreePlace[] = [];
     let reached: TreePlace[] = [];
     for (let known = 0; known <= keys.length; known++) {
@@ -103,7 +128,7 @@ export class ConversationTree {
       const further = known === 0 ? next(this.#roots, 0) : [];
       for (const place of reached) {
         const after = known === keys.length ? [] : next(place.last.children, place.replies);
-        if (after.length === 0) places.push(place);
+        if (after.length === 0) places.push(...orRetold(place, messages));
         for (const one of after) further.push(one);
       }
       reached = further;

@@ -63,15 +63,27 @@ export class RolloutRecorder {
     const { rollout, place, isAmbiguous } = this.#placeOf(request, keys, name);
     const at = this.#options.now().toISOString();
     const last = place?.last ?? null;
-    const known = place?.known ?? 0;
     const kind = historyKind(rollout, request, keys, place);
-    const history = last !== null && kind === 'main' ? last.history : this.#beginHistory(rollout, kind, last);
+    // A history that starts over is whole by itself, whatever beginning it shares.
+    const isOver = kind === 'subagent' || kind === 'compaction';
+    const known = isOver ? 0 : (place?.known ?? 0);
+    const goesOn = kind === 'main' ? (place?.retold ?? last) : null;
+    const history = goesOn?.history ?? this.#beginHistory(rollout, kind, last);
     if (rollout.system === null) rollout.system = systemKey(request);
-    let parent = last;
+    let parent = isOver ? null : last;
     for (const [index, message] of request.messages.entries()) {
       if (index < known) continue;
-      parent = rollout.tree.add(parent, { key: keys[index] ?? '', message, history, isReply: false });
-      rollout.file.append({ type: 'message', id: parent.id, parent: parent.parent?.id ?? null, history, at, message });
+      const retold = index === known ? place?.retold : undefined;
+      parent = rollout.tree.add(parent, { key: keys[index] ?? '', message, history, isReply: retold !== undefined });
+      rollout.file.append({
+        type: 'message',
+        id: parent.id,
+        parent: parent.parent?.id ?? null,
+        history,
+        at,
+        ...(retold === undefined ? {} : { retells: retold.id }),
+        message,
+      });
     }
     rollout.unanswered++;
     const id = this.#requests++;
@@ -164,7 +176,7 @@ export class RolloutRecorder {
       const before = request.previous === null ? undefined : rollout.byReply.get(request.previous);
       const found =
         before === undefined
-          ? rollout.tree.places(keys)
+          ? rollout.tree.places(keys, request.messages)
           : [{ last: before, known: 0, replies: Number.POSITIVE_INFINITY }];
       return found.map((place) => ({ rollout, place }));
     });
@@ -173,7 +185,7 @@ export class RolloutRecorder {
       .sort((a, b) => byPlace(a.place, b.place));
     if (best === undefined)
       return { rollout: this.#named(named ?? `rollout-${++this.#unnamed}`), place: null, isAmbiguous: false };
-    return { ...best, isAmbiguous: next !== undefined && next.place.replies === best.place.replies };
+    return { ...best, isAmbiguous: best.place.replies > 0 && next?.place.replies === best.place.replies };
   }
 
   #named(name: string): Recorded {
@@ -208,7 +220,7 @@ const systemKey = ({ messages }: AgentRequest): string => {
 };
 
 /**
- * main: it goes on at the end of a history, or asks once more. branch: it leaves a history before its end. Otherwise it starts from scratch:
+ * main: it goes on at the end of a history, in the client's words or the model's, or asks once more. branch: it leaves a history before its end. Otherwise it starts from scratch:
  * with another system prompt, or while a call waits for its result or a request for its answer, it is a subagent's; otherwise the history
  * was compacted.
  */
@@ -219,6 +231,10 @@ function historyKind(
   place: TreePlace | null,
 ): HistoryKind {
   if (tree.isEmpty) return 'main';
+  if (place?.retold !== undefined) {
+    openCalls.delete(place.retold);
+    return 'main';
+  }
   const isRepeat = place !== null && place.known > 0 && place.known === keys.length;
   if (place !== null && (isRepeat || place.replies > 0 || place.last.children.size === 0)) {
     for (const reply of openCalls) if (isAfter(reply, place.last)) openCalls.delete(reply);

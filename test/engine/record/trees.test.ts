@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { recorderFormat } from '../../../src/core/formats/recorder.ts';
+import type { JsonObject } from '../../../src/core/json/value.ts';
+import { historyAt } from '../../../src/core/rollout/contexts.ts';
 import { chatProtocol } from '../../../src/engine/record/chat-protocol.ts';
 import { messageKey } from '../../../src/engine/record/conversation-tree.ts';
 import { RolloutRecorder } from '../../../src/engine/record/rollout-recorder.ts';
@@ -45,22 +48,20 @@ function memoryRecorder() {
 
 const textOf = (messages: readonly Message[]): string => messages.map(({ content }) => content).join('|');
 
-/** The histories of a record as a reader sees them: what came before the place they leave, then their messages in order. */
+/** The histories of a record as its reader shows them: all that the model saw for the last turn of each, and that turn. */
 function historiesIn(events: readonly Event[]): { kind: string; text: string }[] {
-  const messages = events.filter(({ type }) => type === 'message');
-  const until = (id: unknown): Message[] => {
-    const last = messages.find((one) => one.id === id);
-    return last === undefined ? [] : through(last.history, last.id);
-  };
-  const through = (history: unknown, end: unknown): Message[] => {
-    const own = messages.filter((one) => one.history === history);
-    const stop = end === null ? own.length : own.findIndex(({ id }) => id === end) + 1;
-    const begin = events.find(({ type, id }) => type === 'history' && id === history);
-    return [...until(begin?.after), ...own.slice(0, stop).map(({ message }) => message as Message)];
-  };
-  return events
-    .filter(({ type }) => type === 'history')
-    .map(({ id, kind }) => ({ kind: String(kind), text: textOf(through(id, null)) }));
+  const record = { session_of: 'recorder', events } as unknown as JsonObject;
+  const rollout = recorderFormat.read(record, { validation: false });
+  const contexts = rollout.contexts ?? [{ kind: 'main' }];
+  return contexts.map(({ kind }, at) => {
+    const last = rollout.turns.findLast(({ context = 0 }) => context === at)?.index ?? 0;
+    return {
+      kind,
+      text: historyAt(rollout, last)
+        .map(({ text }) => text)
+        .join('|'),
+    };
+  });
 }
 
 const user = (content: string): Message => ({ role: 'user', content });
@@ -241,7 +242,65 @@ test('each choice of one answer is a history, and so is an answer to a history t
   ]);
 });
 
-test('a reply that a client sends back in its own words is the same message', () => {
+/** Ways in which agents send a reply back: its reasoning dropped, what the model made up behind its action cut, its calls as text. */
+const WAYS: readonly ((reply: Message) => Message)[] = [
+  (reply) => reply,
+  ({ content }) => ({ role: 'assistant', content: content.replace(/^<think>.*<\/think>/s, '') }),
+  ({ content }) => ({ role: 'assistant', content: content.replace(/Observation:.*/s, '') }),
+  ({ content, tool_calls: calls }) => ({
+    role: 'assistant',
+    content: `${content}${calls === undefined ? '' : `\nCalling tools:\n${JSON.stringify(calls)}`}`,
+  }),
+];
+
+test('a reply that an agent sends back in words of its own goes on in its history, which says so', () => {
+  const turn = fc.record({ way: fc.nat({ max: WAYS.length - 1 }), hasCall: fc.boolean(), rollout: fc.nat({ max: 1 }) });
+  fc.assert(
+    fc.property(fc.array(turn, { minLength: 1, maxLength: 12 }), fc.boolean(), (turns, isNamed) => {
+      const { files, ask } = memoryRecorder();
+      const sent: Message[][] = [
+        [system('s'), user('q')],
+        [system('s'), user('q')],
+      ];
+      for (const [at, { way, hasCall, rollout }] of turns.entries()) {
+        const messages = sent[rollout] ?? [];
+        const reply: Message = {
+          role: 'assistant',
+          content: `<think>hm ${at}</think>I do ${at} of ${rollout}.\nObservation: made up`,
+          ...(hasCall
+            ? { tool_calls: [{ id: `c${at}`, type: 'function', function: { name: 'f', arguments: '{}' } }] }
+            : {}),
+        };
+        ask(messages, isNamed ? String(rollout) : null)(reply);
+        messages.push(WAYS[way]?.(reply) ?? reply, user(`Observation: ${at}`));
+      }
+      const used = [...new Set(turns.map(({ rollout }) => rollout))];
+      expect(files.size).toBe(used.length);
+      for (const [at, rollout] of used.entries()) {
+        const histories = historiesIn(files.get(isNamed ? String(rollout) : `rollout-${at + 1}`) ?? []);
+        expect(histories.map(({ kind }) => kind)).toEqual(['main']);
+        // The last reply was not sent back.
+        const seen = textOf(sent[rollout]?.slice(0, -2) ?? []);
+        expect(histories[0]?.text.startsWith(seen)).toBe(true);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a call that an agent tells as text has the message behind it as its result', () => {
+  const { files, ask } = memoryRecorder();
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+  ask([user('q')], 'a')({ role: 'assistant', content: '', tool_calls: [call] });
+  ask([user('q'), { role: 'assistant', content: 'Calling tools: f {}' }, user('Observation: 2')], 'a');
+  const record = { session_of: 'recorder', events: files.get('a') } as unknown as JsonObject;
+  const { turns } = recorderFormat.read(record, { validation: false });
+  expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'given_assistant', 'user']);
+  expect(turns[1]?.toolCalls[0]?.resultTurn).toBe(3);
+  expect(turns[2]?.retells).toBe(1);
+});
+
+test('a reply that a client sends back with other keys is the same message', () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a": 1, "b": [2]}' } };
   const sent = { role: 'assistant', content: null, refusal: null, tool_calls: [call], reasoning_content: 'hm' };
   const back = {
