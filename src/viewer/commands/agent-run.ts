@@ -277,7 +277,9 @@ export async function forkAgent(
     const { rollout, locator } = row;
     if (rollout === null) throw new UsageError(`${locator}: ${row.error}`);
     if (!new RecordedReplies(rollout, historyRules(undefined)).turns.includes(turn))
-      throw new UsageError(`${locator}#t${turn}: --agent continues from a turn that the model wrote, and this is not one`);
+      throw new UsageError(
+        `${locator}#t${turn}: --agent continues from a turn that the model wrote, and this is not one`,
+      );
     const folder = flags.out ?? (journal.directory === null ? null : join(journal.directory, 'agent-branches'));
     if (folder === null) throw new UsageError('--out: name a folder for the branches; there is no journal here');
     const world = flags.image === undefined ? null : await agentWorld(row, rollout, flags);
