@@ -10,7 +10,11 @@ const READS = new Set(
   `cat head tail less more grep egrep fgrep rg ag ls ll dir find wc sort uniq cut awk gawk mawk sed diff cmp stat file echo printf pwd which type
   printenv date nl xxd od hexdump md5sum sha1sum sha256sum tree du df ps true false test [ : sleep whoami id uname hostname basename dirname
   realpath readlink column tr jq comm paste seq expr strings export set unset alias unalias history exit return wait kill pgrep free uptime
-  mkdir rmdir chmod chown touch shopt ulimit umask jobs read local declare hash trap disown tac rev fold fmt yes nproc lscpu groups env time`
+  mkdir rmdir chmod chown touch shopt ulimit umask jobs read local declare hash trap disown tac rev fold fmt yes nproc lscpu groups env time
+  [[ (( let getopts shift break continue builtin typeset mapfile readarray complete bind enable help times fg bg logout tput clear reset stty
+  join pr iconv base64 base32 cksum sum b2sum sha224sum sha384sum sha512sum factor numfmt bc dc cal nm objdump readelf ldd strings size zcat zgrep
+  bzcat xzcat zless fd fdfind bat batcat eza exa look tsort shuf pstree top htop who w last lsof ss netstat ping dmesg lsblk arch locale getent
+  lsb_release nslookup dig host vmstat iostat pidof pwdx nohup pkill killall sync cloc tokei jobs`
     .trim()
     .split(/\s+/),
 );

@@ -2,9 +2,13 @@ import type { ShellWord } from '../actions/shell-words.ts';
 import { codeEffects, loopEffects } from './code-effects.ts';
 import { anyFile, type FileEffect, touchOf } from './file-effect.ts';
 
-/** Programs that read the files that they are given. */
+/** Programs that leave the files of a project alone, but for what they build and download. */
 const RUNNERS =
-  /^(?:pytest|py\.test|tox|nox|unittest|node|deno|gcc|g\+\+|clang|clang\+\+|cc|c\+\+|rustc|javac|java|go|cargo|make|ninja|cmake|mypy|pyright|flake8|pylint|pyflakes|bandit|shellcheck|jest|vitest|mocha|tsc|npm|yarn|pnpm|npx|pip[\d.]*|uv|poetry|curl|wget|docker|podman|apt|apt-get|dpkg|xmllint|coverage|gdb|valgrind|strace|Rscript|php|ruby|perl|lua|julia|open)$/;
+  /^(?:pytest|py\.test|unittest|doctest|py_compile|compileall|timeit|cProfile|gcc|g\+\+|clang|clang\+\+|cc|c\+\+|rustc|javac|mypy|pyright|flake8|pylint|pyflakes|pycodestyle|bandit|shellcheck|jest|vitest|mocha|tsc|pip[\d.]*|ensurepip|venv|http\.server|json\.tool|curl|wget|apt|apt-get|dpkg|xmllint|coverage|open)$/;
+/** Package managers, and their commands that run no script of the project's. */
+const BUILDERS = /^(?:go|cargo|npm|yarn|pnpm|uv|poetry|bundle|composer|docker|podman)$/;
+const BUILDS =
+  /^(?:build|check|test|t|vet|clippy|bench|doc|list|install|i|ci|add|remove|sync|lock|get|mod|env|version|ls|tree|pull|push|images|ps|logs|inspect|--version|-v|-V)$/;
 export const INTERPRETERS = /^(?:python[\d.]*|pypy\d?|node|deno|perl|ruby|php|lua|bash|sh|zsh|dash|ksh)$/;
 export const SHELLS = /^(?:bash|sh|zsh|dash|ksh)$/;
 
@@ -47,18 +51,17 @@ export function programEffects(
         },
       ];
     if (isModule && RUNNERS.test(script?.text ?? '')) return [{ kind: 'runs', what }];
-  } else if (RUNNERS.test(name)) {
+    if (isModule) return [anyFile('a module runs whose text the record does not show')];
+    if (args.every((arg) => /^--?(?:version|help|V|h)$/.test(arg))) return [{ kind: 'runs', what }];
+  } else if (RUNNERS.test(name) || (BUILDERS.test(name) && BUILDS.test(args[0] ?? ''))) {
     const out = args.flatMap((arg, i) => (/^-o$|^--out(?:put)?$/.test(args[i - 1] ?? '') ? [touchOf(arg)] : []));
-    return [...out, { kind: 'runs', what }];
+    // A download has the name that its address ends with.
+    const loads = /^(?:curl|wget)$/.test(name) ? [{ kind: 'named', text: args.join(' ') } as const] : [];
+    return [...out, ...loads, { kind: 'runs', what }];
   } else if (head?.isPlain === true && head.text.includes('/'))
     return [{ kind: 'script', path: head.text, language: 'other', args: args.join(' ') }];
-  // A program that is given a file may change it.
-  const isHidden = rest.some(({ text, isPlain }) => !isPlain && /[$`]/.test(text));
-  return [
-    { kind: 'named', text: args.join(' ') },
-    ...(isHidden && head?.isPlain !== true ? [anyFile('the text does not say what runs')] : []),
-    { kind: 'runs', what },
-  ];
+  const isQuestion = args.length > 0 && args.every((arg) => /^--?(?:version|help|V)$/.test(arg));
+  return [isQuestion ? { kind: 'runs', what } : anyFile('a program runs whose effects are not known')];
 }
 
 /** The command that `sudo`, `env`, `timeout 5` … run. */

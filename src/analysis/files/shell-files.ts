@@ -66,7 +66,10 @@ export class ShellFiles {
     let before: Happened = 'maybe';
     for (const step of steps) {
       before = happenedOf(step, before, end);
-      for (const effect of step.effects) this.#effect(effect, before, end);
+      // A program that is missing changed nothing; its shell may have emptied a file for it.
+      const isMissing = end.isAlone && exit === 127;
+      for (const effect of step.effects)
+        if (!isMissing || !OF_PROGRAMS.has(effect.kind)) this.#effect(effect, before, end);
     }
     if (this.#keepsDir !== false && workdir === null) for (const one of defines) this.#defined.add(one);
     this.#leave(start, wasLost, end);
@@ -217,7 +220,7 @@ export class ShellFiles {
     const isWhole = file.status === 'certain' && file.text !== null;
     if (text !== '')
       for (const one of isShell ? loopEffects(text) : codeEffects(text, args, what)) this.#effect(one, 'maybe', end);
-    if (!isWhole) this.#effect({ kind: 'named', text: args }, 'maybe', end);
+    if (!isWhole) this.#effect(anyFile('a script runs whose text the record does not show'), 'maybe', end);
     this.#effect({ kind: 'runs', what }, 'maybe', end);
   }
 
@@ -284,6 +287,8 @@ export class ShellFiles {
     });
   }
 }
+
+const OF_PROGRAMS: ReadonlySet<string> = new Set<FileEffect['kind']>(['below', 'named', 'runs', 'script']);
 
 /** Tools whose shell keeps its directory between calls, and those that start a new shell each time. */
 const KEEPS_DIR = /^(?:Bash|execute_bash|run|cd|pwd|ls)$/;

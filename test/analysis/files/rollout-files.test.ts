@@ -68,10 +68,26 @@ describe('files from the record alone', () => {
     expect(told([write('/w/a', 'x\n'), bash('git status'), bash('git stash')]).at(-1)).toBe('2 /w/a unknown');
   });
 
+  it('are unknown after a program whose effects nobody knows, though it names no file', () => {
+    const stateAfter = (command: string, result = '') => told([write('/w/a', 'x\n'), bash(command, result)]).at(-1);
+    for (const command of [
+      'make',
+      './build.sh',
+      'npm run format',
+      'python3 tools/gen.py',
+      'python3 -m gen',
+      'frobnicate',
+    ])
+      expect(stateAfter(command), command).toBe('1 /w/a unknown');
+    for (const command of ['pytest -q', 'npm test', 'python3 --version', 'cargo build', 'make --version'])
+      expect(stateAfter(command), command).toBe('0 /w/a certain');
+    expect(stateAfter('frobnicate', 'Exit code 127\nbash: frobnicate: command not found')).toBe('0 /w/a certain');
+  });
+
   it('name the calls that may have changed them unseen', () => {
     const { states } = filesOf([
       write('/w/a', 'x\n'),
-      bash('python3 build.py'),
+      bash('python3 -m pytest'),
       [
         'Edit',
         { file_path: '/w/a', old_string: 'q', new_string: 'r' },
