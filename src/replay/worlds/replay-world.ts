@@ -78,6 +78,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
     const tools = new FileTools(world, before.findLast(({ tools }) => tools !== null)?.tools ?? null);
     const raced = new Set<string>();
     let beside: string[] = [];
+    let lostBefore: readonly string[] = [];
     const { actions } = plan;
     for (const [i, recorded] of actions.entries()) {
       if (i < from) continue;
@@ -97,7 +98,10 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       const processes = world.processes();
       let record: LayerRecord;
       try {
-        const state = { captured: world.captured ?? null, dir: world.dir, processes, tools: tools.changedState() };
+        const state = {
+          ...{ captured: world.captured ?? null, dir: world.dir, processes },
+          ...{ tools: tools.changedState(), lost: [...world.lost] },
+        };
         record = writer.freeze(id, ids[i - 1] ?? null, state, (path) => world.namesIn(path));
       } finally {
         goOn();
@@ -106,10 +110,12 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       beside = processes;
       const command = worldCommand(recorded);
       const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
+      const lost = record.lost.filter((one) => !lostBefore.includes(one));
+      lostBefore = record.lost;
       const reasons = [
         outcome.reason,
         race === undefined ? null : `${race} ${RACED}`,
-        record.lost.length === 0 ? null : `not kept in the layer: ${record.lost.slice(0, 3).join('; ')}`,
+        lost.length === 0 ? null : `not kept in the layer: ${lost.slice(0, 3).join('; ')}`,
       ].filter((one) => one !== null);
       const reason = reasons.length === 0 ? null : reasons.join('; ');
       const whole = { ...outcome, tainted, changed: record.changed, processes, reason };

@@ -217,7 +217,7 @@ export class WorldTools implements ToolBox {
       const layer = layerId(parent ?? this.key, { branch: instanceId });
       const told = {
         ...{ captured: world.captured ?? null, dir: world.dir, processes: world.processes() },
-        tools: files.changedState(),
+        ...{ tools: files.changedState(), lost: [...world.lost] },
       };
       const { changed, lost } = writer.freeze(layer, parent, told, (path) => world.namesIn(path));
       this.#ends.set(instanceId, { layer, changed, lost });

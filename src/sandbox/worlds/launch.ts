@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
 import { makeFolders, mountScript } from './mount.ts';
+import { PIPES } from './pipes.ts';
 import { restoreText, type ShellKind, shellQuoted } from './world-shell.ts';
 
 export interface WorldPlan {
@@ -57,6 +58,7 @@ const kernelArguments = (folder: string): string[] => [
   ],
   ...['--remount-ro', '/proc', '--dev', '/dev'],
   ...DEVICES.flatMap((name) => ['--dev-bind', join(folder, 'devices', name), `/dev/${name}`]),
+  ...['--ro-bind', join(folder, PIPES.folder), PIPES.path],
 ];
 
 /** The lines of sh before bubblewrap's. */

@@ -276,13 +276,14 @@ export class LayerWriter {
   freeze(
     id: string,
     parent: string | null,
-    state: Pick<LayerRecord, 'captured' | 'dir' | 'processes' | 'tools'>,
+    state: Pick<LayerRecord, 'captured' | 'dir' | 'processes' | 'tools' | 'lost'>,
     shown: (path: string) => readonly string[] | null,
   ): LayerRecord {
     const upper = join(this.#live, 'up');
     const bare = new Set(namesIn(join(this.#live, 'bare')).map((name) => `/${name}`));
     const now = this.#tree.changed(upper, shown, this.#before, bare);
-    const record: LayerRecord = { id, parent, ...state, changed: [], same: [], lost: [], bytes: 0, kept: [] };
+    const lost = [...state.lost];
+    const record: LayerRecord = { id, parent, ...state, lost, changed: [], same: [], bytes: 0, kept: [] };
     for (const [path, entry] of now) if (!isEqual(this.#changed.get(path), entry)) record.changed.push(entry);
     for (const path of this.#changed.keys()) if (!now.has(path)) record.same.push(path);
     this.#changed = now;

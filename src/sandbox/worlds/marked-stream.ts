@@ -15,10 +15,12 @@ export class MarkedStream {
   #held: Buffer[] = [];
   #size = 0;
   #isOver = false;
+  #isAbandoned = false;
   #wake: (() => void) | null = null;
 
   constructor(stream: Readable) {
     stream.on('data', (bytes: Buffer) => {
+      if (this.#isAbandoned) return;
       // An endless stream keeps its beginning and its newest part.
       this.#held.push(bytes);
       this.#size += bytes.length;
@@ -32,6 +34,12 @@ export class MarkedStream {
     const whole = Buffer.concat(this.#held);
     this.#held = [whole.subarray(0, MAX_OUTPUT / 2), whole.subarray(-MAX_OUTPUT / 4)];
     this.#size = (MAX_OUTPUT / 4) * 3;
+  }
+
+  /** Keeps nothing that comes from now on; whoever writes is not held up. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.drop();
   }
 
   end(): void {

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { PIPES } from './pipes.ts';
 import { shellQuoted } from './world-shell.ts';
 
 /**
@@ -7,7 +8,8 @@ import { shellQuoted } from './world-shell.ts';
  * commas reach the mount. @param lowers the newest first, the image last
  */
 export function makeFolders(folder: string, lowers: readonly string[]): void {
-  for (const name of ['up', 'work', 'root', 'devices']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['up', 'work', 'root', 'devices', PIPES.folder])
+    mkdirSync(join(folder, name), { recursive: true });
   chmodSync(join(folder, 'up'), 0o755);
   const links = join(folder, 'l');
   rmSync(links, { recursive: true, force: true });

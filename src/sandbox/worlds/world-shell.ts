@@ -3,38 +3,71 @@ export type ShellKind = 'persistent' | 'cwd' | 'stateless';
 
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Lines that a shell reads first. Status lines go to descriptor 3, which commands do not get. */
-export const PROLOGUE = `shopt -s expand_aliases 2>/dev/null
-__rv_done() { builtin printf '%s' "$2"; builtin printf '%s' "$2" >&2; builtin printf '%s %s %s\\n' "$2" "$1" "$PWD" >&3; return "$1"; }
+/** Descriptors of ours, which commands do not get: agents open small numbers. */
+const STATUS = 29;
+const ERRORS = 28;
+const OUTPUT = 27;
+const CLOSED = `${STATUS}>&- ${ERRORS}>&- ${OUTPUT}>&-`;
+const HARD_LIMITS = '__rv hard limits';
+const LIMITS_END = '__rv limits end';
+export const OWN_DESCRIPTORS: readonly number[] = [0, 1, 2, STATUS, ERRORS, OUTPUT, 255];
+
+/**
+ * Lines that a shell reads first. Nothing is kept in a variable: an agent's shell may have made any of them read-only. A helper is a
+ * program of its own, which knows no function, alias or path of the agent's.
+ */
+export const PROLOGUE = `exec ${STATUS}>&3 3>&- ${ERRORS}>&2 ${OUTPUT}>&1
+shopt -s expand_aliases 2>/dev/null
+__rv_done() { builtin printf '%s' "$2" >&${OUTPUT}; builtin printf '%s' "$2" >&${ERRORS}; builtin printf '%s %s %s\\n' "$2" "$1" "$PWD" >&${STATUS}; return "$1"; }
+builtin eval "__rv_help() { ( { builtin set +x; } 2>/dev/null; builtin umask 022; builtin cd /; builtin exec -c $(builtin printf %q "$BASH") --norc --noprofile -s ) >&${OUTPUT} 2>&${ERRORS} ${CLOSED}; __rv_done \\"\\$?\\" \\"\\$2\\"; return \\"\\$1\\"; }"
+__rv_folders() { [ "$1" -gt 0 ] || return 0; builtin printf 'pushd -n -- %q >/dev/null\\n' "$(builtin dirs -l "+$1")"; __rv_folders "$(($1 - 1))"; }
+__rv_state() {
+builtin printf 'cd -- %q\\n' "$PWD"; builtin ulimit -Sa; builtin printf '%s\\n' '${HARD_LIMITS}'; builtin ulimit -Ha; builtin printf '%s\\n' '${LIMITS_END}'
+builtin umask -p; builtin declare -p; builtin declare -f; builtin alias -p; builtin shopt -p; builtin set +o
+builtin printf 'set --'; [ "$#" = 3 ] || builtin printf ' %q' "\${@:4}"; builtin printf '\\n'
+__rv_folders "$((\${#DIRSTACK[@]} - 1))"; builtin declare -Fx; builtin printf '%s\\n' "$3"; __rv_done "$1" "$2"
+}
 `;
+
+/** Ends a command's output. A shell that traces its commands must not write the mark twice. */
+const done = (status: string, mark: string): string => `{ __rv_done ${status} ${mark}; } 2>/dev/null\n`;
+
+/** Asks whether the shell answers. */
+export const probeText = (mark: string): string => done('0', mark);
 
 /** The text that makes a shell of this kind run a command. `mark` ends its output on both streams. */
 export function commandText(command: string, mark: string, kind: ShellKind, dir: string, merged: boolean): string {
-  const both = merged ? ' 2>&1' : '';
+  // An agent's shell may have sent its own output elsewhere.
+  const both = merged ? ` 2>&${OUTPUT}` : '';
   if (kind === 'persistent')
-    return `\\builtin eval ${shellQuoted(command)} </dev/null${both} 3>&-\n__rv_done "$?" ${mark}\n`;
+    return `\\builtin eval ${shellQuoted(command)} </dev/null${both} ${CLOSED}\n${done('"$?"', mark)}`;
   const run =
     kind === 'stateless'
-      ? `exec bash -c ${shellQuoted(command)} 3>&-`
-      : `exec bash -c ${shellQuoted(`eval ${shellQuoted(command)} 3>&-\n__rv=$?; [ $__rv = 0 ] && printf 'cwd %s\\n' "$(pwd -P)" >&3; exit $__rv`)}`;
+      ? `exec bash -c ${shellQuoted(command)} ${CLOSED}`
+      : `exec bash -c ${shellQuoted(`eval ${shellQuoted(command)} ${CLOSED}\n\\builtin set -- "$?"; [ "$1" = 0 ] && printf 'cwd %s\\n' "$(pwd -P)" >&${STATUS}; exit "$1"`)}`;
   // A shell that waits writes how a child was killed; the agent's tool had no such shell.
   const alone = `( cd ${shellQuoted(dir)} && unset OLDPWD SHLVL && ${run} ) </dev/null`;
   const quiet = merged ? `{ ${alone} 2>&1; } 2>/dev/null` : `{ ${alone} 2>&9 9>&-; } 9>&2 2>/dev/null`;
-  return `${quiet}\n__rv_done "$?" ${mark}\n`;
+  return `${quiet}\n${done('"$?"', mark)}`;
 }
 
+/** Gives the shell other output streams. Processes that earlier commands left keep the old ones. */
+export const streamsText = (out: string, errors: string): string =>
+  `exec >${shellQuoted(out)} 2>${shellQuoted(errors)}; exec ${OUTPUT}>&1 ${ERRORS}>&2\n`;
+
 /** Runs our own script in the same files; restores the shell's `$?`. */
-export const helperText = (script: string, mark: string): string =>
-  `__rv_kept=$?; ( umask 022; cd / ; ${script} ) </dev/null 3>&-\n__rv_done "$?" ${mark}; (exit "$__rv_kept")\n`;
+export const helperText = (script: string, mark: string, env: Readonly<Record<string, string>>): string =>
+  `{ __rv_help "$?" ${mark} <<'${mark}'; } 2>/dev/null
+${Object.entries(env)
+  .map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
+  .join('')}{ ${script}
+} </dev/null
+${mark}
+`;
 
-/** Prints commands that give another shell the arguments, the directory stack, the exported functions and the traps of this one. */
-const REST_OF_STATE = `builtin printf 'set --'; [ "$#" = 0 ] || builtin printf ' %q' "$@"; builtin printf '\\n'
-for ((__rv_i = \${#DIRSTACK[@]} - 1; __rv_i > 0; __rv_i--)); do builtin printf 'pushd -n -- %q >/dev/null\\n' "$(builtin dirs -l "+$__rv_i")"; done
-builtin declare -Fx; builtin trap -p`;
-
-/** Asks a shell for its whole state: directories, mask, variables, functions, aliases, options, arguments, traps. */
+/** Asks a shell for its whole state: limits, directories, mask, variables, functions, aliases, options, arguments, traps. */
 export const captureText = (mark: string): string =>
-  `__rv_kept=$?; { printf 'cd -- %q\\n' "$PWD"; umask -p; declare -p; declare -f; alias -p; shopt -p; set +o; ${REST_OF_STATE}; } 2>/dev/null\n__rv_done "$__rv_kept" ${mark}\n`;
+  `{ __rv_state "$?" ${mark} "$(builtin trap -p)" "$@"; } >&${OUTPUT} 2>/dev/null\n`;
 
 /** Variables that belong to the shell itself, and cannot or must not be set again. */
 const OWN_VARIABLES =
@@ -42,7 +75,18 @@ const OWN_VARIABLES =
 
 /** The text that restores another shell's state in a new one. */
 export function restoreText(captured: string): string {
-  const lines = captured.split('\n').filter((line) => !OWN_VARIABLES.test(line));
+  const whole = captured.split('\n').filter((line) => !OWN_VARIABLES.test(line));
+  const [hard, end] = [whole.indexOf(HARD_LIMITS), whole.indexOf(LIMITS_END)];
+  const [first, soft, rest] = [whole.slice(0, 1), whole.slice(1, hard), whole.slice(end + 1)];
+  // A limit of this moment is never above the lasting one.
+  const lines = [...first, ...limits(soft, 'S'), ...limits(whole.slice(hard + 1, end), 'H'), ...rest];
   // Declarations in a text that a function sources would be local.
   return `eval ${shellQuoted(lines.join('\n'))} 2>/dev/null\n`;
 }
+
+/** Commands for the lines of `ulimit -a`, such as `open files (-n) 1024`. */
+const limits = (lines: readonly string[], kind: 'S' | 'H'): string[] =>
+  lines.flatMap((line) => {
+    const [, flag, value] = /-([a-zA-Z])\) +(\d+|unlimited)$/.exec(line) ?? [];
+    return flag === undefined || flag === 'p' ? [] : [`ulimit -${kind}${flag} ${value}`];
+  });

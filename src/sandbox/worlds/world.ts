@@ -3,12 +3,23 @@ import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { killWhole } from '../server/backends/kill-whole.ts';
 import { childrenOf, killAtOnce } from '../server/backends/usage.ts';
+import { openDescriptors } from './descriptors.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
 import { launchWorld, type WorldPlan } from './launch.ts';
 import { MarkedStream } from './marked-stream.ts';
+import { Pipes } from './pipes.ts';
 import { commandLineOf, descendantsOf, isFirst, stopAll } from './processes.ts';
 import { namesIn } from './tree.ts';
-import { captureText, commandText, helperText, PROLOGUE, restoreText, shellQuoted } from './world-shell.ts';
+import {
+  captureText,
+  commandText,
+  helperText,
+  PROLOGUE,
+  probeText,
+  restoreText,
+  shellQuoted,
+  streamsText,
+} from './world-shell.ts';
 
 export interface WorldRun {
   stdout: Buffer;
@@ -42,6 +53,8 @@ export class LiveWorld {
   #child: ChildProcess | null = null;
   #streams: { in: Writable; out: MarkedStream; err: MarkedStream; status: MarkedStream } | null = null;
   #captured: string | undefined;
+  #lost: readonly string[] = [];
+  #pipes: Pipes | null = null;
   #isStopped = false;
   /** The pending answer of a command that ran too long. */
   #late: Promise<unknown> | null = null;
@@ -65,7 +78,7 @@ export class LiveWorld {
   /** @throws Error with the message of the failed mount or start */
   async open(): Promise<void> {
     await this.#start();
-    const probe = await this.#send(helperText('command -v bash >/dev/null || exit 97', 'PROBE'), 'PROBE', 20);
+    const probe = await this.#send(probeText('PROBE'), 'PROBE', 20);
     if (probe.exit === null || probe.ended)
       throw new Error(
         `the world did not start: ${probe.stderr.toString('utf8').trim().slice(0, 500) || 'its shell ended at once'}`,
@@ -76,6 +89,8 @@ export class LiveWorld {
   async run(command: string, { timeLimit, merged, dir = this.dir }: CommandLimits): Promise<WorldRun> {
     const { shell } = this.#plan;
     if (this.#child === null) await this.#restart();
+    // What an earlier command left running writes into the earlier command's output.
+    if (shell !== 'persistent' && this.#beside().length > 0) this.#renewStreams();
     const mark = newMark();
     const run = await this.#send(commandText(command, mark, shell, dir, merged), mark, timeLimit);
     if (run.cwd !== null) this.dir = run.cwd;
@@ -96,7 +111,7 @@ export class LiveWorld {
   async help(script: string, timeLimit = 30, isFirstTry = true): Promise<WorldRun> {
     if (this.#child === null) await this.#restart();
     const mark = newMark();
-    const run = await this.#send(helperText(script, mark), mark, timeLimit);
+    const run = await this.#send(helperText(script, mark, this.#plan.env), mark, timeLimit);
     if (run.ended || run.timedOut) await this.#restart();
     // A limit that an earlier command went over was seen only now.
     return run.excess !== null && isFirstTry ? this.help(script, timeLimit, false) : run;
@@ -121,7 +136,27 @@ export class LiveWorld {
     if (this.#plan.shell !== 'persistent' || this.#child === null) return;
     const mark = newMark();
     const run = await this.#send(captureText(mark), mark, 10);
-    if (run.exit !== null) this.#captured = run.stdout.toString('utf8');
+    if (run.exit === null) return;
+    const shell = this.#shell();
+    const { reopen, lost } = shell === undefined ? { reopen: [], lost: [] } : openDescriptors(shell);
+    this.#captured = [run.stdout.toString('utf8').replace(/\n$/, ''), ...reopen, ''].join('\n');
+    this.#lost = lost;
+  }
+
+  /** What another shell cannot be given of this one's state. */
+  get lost(): readonly string[] {
+    return this.#lost;
+  }
+
+  #renewStreams(): void {
+    const streams = this.#streams;
+    if (streams === null) return;
+    this.#pipes ??= new Pipes(this.#plan.folder);
+    const { out, errors, paths } = this.#pipes.open();
+    streams.out.abandon();
+    streams.err.abandon();
+    streams.in.write(streamsText(paths.out, paths.errors));
+    this.#streams = { ...streams, out: new MarkedStream(out), err: new MarkedStream(errors) };
   }
 
   /** The processes running beside the shell, one line each. */
@@ -179,6 +214,8 @@ export class LiveWorld {
       killWhole(child);
       await gone;
     }
+    this.#pipes?.close();
+    this.#pipes = null;
     guard?.close();
   }
 

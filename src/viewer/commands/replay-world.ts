@@ -164,6 +164,7 @@ export async function stateInWorld(
           : `${change.change.padEnd(8)}  ${change.type.padEnd(7)}  ${change.mode ?? '    '}  ${String(change.size ?? '').padStart(9)}  ${sanitiseLine(change.path)}\n`,
       );
     for (const lost of chain.at(-1)?.processes ?? []) say(`a layer keeps no processes; this one ran: ${lost}`);
+    for (const lost of chain.at(-1)?.lost ?? []) say(sanitiseLine(`not kept in the layer: ${lost}`));
   }
   return status;
 }

@@ -18,6 +18,7 @@ import { hostImage } from '../../../src/sandbox/worlds/image.ts';
 import { foldChanges, LayerStore, removeTree } from '../../../src/sandbox/worlds/layers.ts';
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
 import { LiveWorld } from '../../../src/sandbox/worlds/world.ts';
+import type { ShellKind } from '../../../src/sandbox/worlds/world-shell.ts';
 
 type Call = [name: string, args: object, result: string];
 
@@ -47,8 +48,13 @@ function optionsOf(calls: readonly Call[], root: string): WorldOptions {
   };
 }
 
-async function run(calls: readonly Call[], root = temporaryFolder(), more: Partial<WorldOptions> = {}) {
-  const options = { ...optionsOf(calls, root), ...more };
+async function run(
+  calls: readonly Call[],
+  root = temporaryFolder(),
+  { shell, ...more }: Partial<WorldOptions> & { shell?: ShellKind } = {},
+) {
+  const made = optionsOf(calls, root);
+  const options = { ...made, plan: { ...made.plan, shell: shell ?? made.plan.shell }, ...more };
   const outcomes: WorldOutcome[] = [];
   for await (const outcome of replayWorld(options)) outcomes.push(outcome);
   return {
@@ -171,6 +177,47 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
       alone('echo out; echo err >&2; echo "[$OLDPWD] $SHLVL"', 0, 'out\n[] 1\n', 'err\n'),
     ]);
     expect(words).toEqual(['same', 'same', 'same']);
+  });
+
+  it('what an earlier call left running writes into no later call of another shell', async () => {
+    const { words } = await run(
+      [
+        bash('(while [ ! -e go ]; do sleep 0.01; done; echo late; echo wrong >&2; : > done) & echo now', 'now'),
+        bash(': > go; while [ ! -e done ]; do sleep 0.01; done; echo mine', 'mine'),
+        bash('echo more', 'more'),
+      ],
+      temporaryFolder(),
+      { shell: 'stateless' },
+    );
+    expect(words).toEqual(['same', 'same', 'same']);
+  });
+
+  it('an agent may take any name, descriptor or limit of its shell; what it opened is open from the middle on', async () => {
+    const root = temporaryFolder();
+    const calls: Call[] = [
+      bash(
+        'mkdir q; cd q; readonly __rv_kept=1 __rv=1 __rv_i=1; cat() { echo mine; }; alias ls=false; PATH=/nowhere',
+        '',
+      ),
+      [
+        'str_replace_editor',
+        { command: 'create', path: '/tmp/q/f', file_text: 'one\ntwo\n' },
+        'File created successfully at: /tmp/q/f',
+      ],
+      bash('PATH=/usr/bin:/bin; unset -f cat; exec 3<f 5>log; exec 6>>log; read -r -u 3 x; echo $x >&5', ''),
+      bash('exec 7< <(echo gone); ulimit -Sn 100; ulimit -n', '100'),
+      bash('exec >out; echo hidden', ''),
+      bash('exec 8>f2; echo kept >&8; read -r -u 3 y; echo $y >&2; echo more >&6', 'two'),
+      bash('ulimit -n >&2; cat log out f2 >&2', '100\none\nmore\nhidden\nkept'),
+    ];
+    const { outcomes } = await run(calls, root);
+    expect(outcomes.map(({ verdict }) => verdict)).toEqual(calls.map(() => 'same'));
+    expect(outcomes[3]?.reason).toContain('descriptor 7 of the shell: a pipe');
+    expect(outcomes[4]?.reason).toBeNull();
+    for (const from of [3, 5, 6]) {
+      const again = await run(calls, root, { from });
+      expect(again.words, String(from)).toEqual(calls.slice(from).map(() => 'same'));
+    }
   });
 
   it('shells that end, commands that never do, and endless output end with their call', async () => {

@@ -35,7 +35,7 @@ export async function holdsContract(open: () => Promise<WorldImage>): Promise<vo
     const made = await run(world, `mkdir ${folder} && cd ${folder} && echo one > f && KEPT=two && (exit 3)`);
     expect([made.exit, made.stdout.toString()]).toEqual([3, '']);
     await world.capture();
-    const told = { captured: world.captured ?? null, dir: world.dir, processes: [], tools: null };
+    const told = { captured: world.captured ?? null, dir: world.dir, processes: [], tools: null, lost: [] };
     return new LayerWriter(store, image.root, live).freeze('a'.repeat(32), null, told, (path) => world.namesIn(path));
   });
   expect(layer.lost).toEqual([]);

@@ -42,7 +42,13 @@ export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string):
       if (/ESCAPED|a-secret-of/.test(textOf(run))) faults.push(`it got out: ${textOf(run).slice(0, 200)}`);
       await world.capture();
       const goOn = world.pause();
-      const told = { captured: world.captured ?? null, dir: world.dir, processes: world.processes(), tools: null };
+      const told = {
+        captured: world.captured ?? null,
+        dir: world.dir,
+        processes: world.processes(),
+        tools: null,
+        lost: [],
+      };
       const id = layerId(layers.at(-1)?.id ?? image.key, [i, call]);
       layers.push(writer.freeze(id, null, told, (path) => world.namesIn(path)));
       goOn();
