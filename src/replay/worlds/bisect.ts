@@ -27,8 +27,11 @@ async function probeState(
   command: string,
 ): Promise<Probe> {
   const { plan, store } = options;
+  options.signal?.throwIfAborted();
   const live = store.live();
   const world = openWorld(options, live, chain.slice(0, at));
+  const stop = () => void world.stop();
+  options.signal?.addEventListener('abort', stop, { once: true });
   try {
     await world.open();
     const { timeLimit, workdir } = plan;
@@ -36,6 +39,7 @@ async function probeState(
     const call = at === 0 ? -1 : (plan.actions[at - 1]?.call ?? -1);
     return { call, exit: run.exit, output: run.stdout.toString('utf8') };
   } finally {
+    options.signal?.removeEventListener('abort', stop);
     await world.close();
     removeTree(live);
   }

@@ -11,7 +11,7 @@ import { layerIds, type WorldOptions, type WorldOutcome, worldPlan } from '../..
 import { wholeChain } from '../../replay/worlds/rollout-world.ts';
 import { worldTerminal } from '../../sandbox/worlds/launch.ts';
 import { foldChanges, type LayerRecord, removeTree } from '../../sandbox/worlds/layers.ts';
-import { worldChanges, worldOutcomeLines } from '../present/world-text.ts';
+import { culpritText, worldChanges, worldOutcomeLines } from '../present/world-text.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { printDrift } from './print-drift.ts';
@@ -129,8 +129,7 @@ async function printBisect(
     await print(`${printJson(found)}\n`);
     return true;
   }
-  const words = { pass: 'made it pass', fail: 'made it fail', change: 'changed its answer' }[change];
-  const summary = `${locator}#t${action.turn} call ${action.call} ${action.name} ${words}: exit ${before.exit} before, ${after.exit} after`;
+  const summary = `${locator}#t${action.turn} ${culpritText(culprit, 0)}`;
   const files = changed.filter(({ type }) => type !== 'dir').map(({ change: how, path }) => `    ${how} ${path}`);
   await print(`${[summary, ...files].map((text) => sanitiseLine(text)).join('\n')}\n`);
   return true;

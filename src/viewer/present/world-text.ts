@@ -2,6 +2,7 @@ import { seenResult } from '../../analysis/actions/seen-result.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { diffTexts } from '../../replay/diff.ts';
+import type { Culprit } from '../../replay/worlds/bisect.ts';
 import type { RepeatedOutcome } from '../../replay/worlds/repeated.ts';
 import type { WorldOutcome } from '../../replay/worlds/replay-world.ts';
 import type { WorldEnd } from '../../replay/worlds/world-tools.ts';
@@ -47,6 +48,16 @@ export function branchChanges({ changed, lost }: Pick<WorldEnd, 'changed' | 'los
   const what = files.length === 0 ? 'its tools changed no file' : `its tools changed ${plural(files.length, 'file')}:`;
   const listed = files.slice(0, 20).map(({ change, path }) => `    ${change} ${sanitiseLine(path)}`);
   return [what, ...listed, ...lost.map((one) => `not kept: ${sanitiseLine(one)}`)];
+}
+
+/** `call 7 bash made it fail: exit 0 before, 1 after; ~ src/a.py`. @param first the number of the first call */
+export function culpritText({ action, layer, before, after, change }: Culprit, first: 0 | 1): string {
+  const words = { pass: 'made it pass', fail: 'made it fail', change: 'changed its answer' }[change];
+  const exits = `exit ${before.exit ?? 'none'} before, ${after.exit ?? 'none'} after`;
+  const files = first === 0 ? [] : footLines({ changed: layer.changed, processes: [] });
+  return sanitiseLine(
+    [`call ${action.call + first} ${action.name} ${words}: ${exits}`, ...files.slice(0, 3)].join('; '),
+  );
 }
 
 /** The changes of a call, and the processes that it left running. */

@@ -310,10 +310,10 @@ describe('running again', () => {
     expect(screen.state.replay.question).toMatchObject({ where: null });
     screen.do({ type: 'replay-key', key: 'esc' });
     const before = screen.state.transcript;
-    screen.do({ type: 'replay-drift', place: screen.place(0, 0), turn: 3 });
+    screen.do({ type: 'replay-drift', place: screen.place(0, 0), turn: 3, words: 'found' });
     expect(screen.state.transcript).toBe(before);
-    screen.do({ type: 'replay-drift', place: screen.place(2, 0), turn: 3 });
-    expect([screen.state.transcript.turn, screen.message]).toEqual([3, 'the first result that differs']);
+    screen.do({ type: 'replay-drift', place: screen.place(2, 0), turn: 3, words: 'found' });
+    expect([screen.state.transcript.turn, screen.message]).toEqual([3, 'found']);
   });
 
   test('the call is that of the turn, else the last one before it, else the first', async () => {

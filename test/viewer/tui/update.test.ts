@@ -410,6 +410,18 @@ describe('running again', () => {
     expect(pressed('I')).toMatchObject([{ type: 'run', job: { kind: 'world-run', wish, run: 'after' } }]);
   });
 
+  test('a command finds the call that changes its answer, once it was shown what runs', async () => {
+    await container();
+    screen.do({ type: 'replay-ask', all: false }, needed(), world());
+    expect(pressed('b')).toEqual([]);
+    expect(screen.state.prompt?.id).toBe('bisect');
+    screen.do({ type: 'prompt-change', value: ' ' }, { type: 'prompt-submit' });
+    expect(screen.state.prompt?.error?.message).toBe('a command tells the states apart');
+    screen.do({ type: 'prompt-change', value: 'pytest -q' }, { type: 'prompt-submit' });
+    expect(pressed('enter')).toEqual([]);
+    expect(pressed('y')).toMatchObject([{ type: 'run', job: { kind: 'world-bisect', command: 'pytest -q' } }]);
+  });
+
   test('the history keeps no variable of a world, which may be a key', async () => {
     await container();
     screen.do({ type: 'replay-ask', all: false }, needed(), world({ image: null }));

@@ -15,7 +15,7 @@ import {
   standingWord,
 } from '../../../replay/index.ts';
 import type { RolloutChange } from '../state/replay.ts';
-import type { JobOf, RunnerContext } from './context.ts';
+import { FIRST_DRIFT, type JobOf, type RunnerContext } from './context.ts';
 
 const planOf = (
   runner: RunnerContext,
@@ -73,7 +73,7 @@ export async function runAll(runner: RunnerContext, { place, repeat, session }: 
       isFirst = false;
       const calls = row.rollout?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
       const answer = calls.find(({ index }) => index === plan.call)?.resultTurn;
-      runner.options.report({ type: 'replay-drift', place, turn: answer ?? plan.turn });
+      runner.options.report({ type: 'replay-drift', place, turn: answer ?? plan.turn, words: FIRST_DRIFT });
     }
     if (isFirst && !signal.aborted) runner.options.say(tally.text, 'info');
   });

@@ -34,6 +34,8 @@ export interface RunnerOptions extends Omit<ReplaySettings, 'start'> {
 }
 
 /** The runner's internals, for the code that does its work. */
+export const FIRST_DRIFT = 'the first result that differs';
+
 export interface RunnerContext {
   readonly options: RunnerOptions;
   readonly tools: ReplayTools;

@@ -24,6 +24,7 @@ import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import { assertNever } from '../state/assert-never.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
+import { startBisect } from './bisect-world.ts';
 import { openPrompt } from './call-prompt.ts';
 import { runAll, runList, startCall } from './calls.ts';
 import type { JobOf, RunnerContext, RunnerOptions } from './context.ts';
@@ -153,6 +154,8 @@ export class Runner implements RunnerContext {
         return whereWorldRuns(this, job);
       case 'world-run':
         return startWorld(this, job);
+      case 'world-bisect':
+        return startBisect(this, job);
       case 'world-list':
         return startWorldList(this, job);
       case 'fork-where':

@@ -15,7 +15,7 @@ import { worldTerminal } from '../../../sandbox/worlds/launch.ts';
 import { removeTree } from '../../../sandbox/worlds/layers.ts';
 import { worldProblem } from '../../../sandbox/worlds/problem.ts';
 import type { FoundWorld, WorldCall, WorldState, WorldWish } from '../state/replay.ts';
-import type { JobOf, RunnerContext } from './context.ts';
+import { FIRST_DRIFT, type JobOf, type RunnerContext } from './context.ts';
 
 export async function whereWorldRuns(runner: RunnerContext, job: JobOf<'world-where'>): Promise<void> {
   const { place, call, wish } = job;
@@ -131,7 +131,7 @@ async function runAll(runner: RunnerContext, place: Place, options: WorldOptions
     if (outcome.verdict !== 'drift' || !isFirst) continue;
     isFirst = false;
     const { turn, resultTurn } = options.plan.actions[done - 1] ?? { turn: outcome.turn, resultTurn: null };
-    runner.options.report({ type: 'replay-drift', place, turn: resultTurn ?? turn });
+    runner.options.report({ type: 'replay-drift', place, turn: resultTurn ?? turn, words: FIRST_DRIFT });
   }
   if (options.signal?.aborted !== true && isFirst) runner.options.say(verdictsText(done, tally), 'info');
 }

@@ -180,6 +180,8 @@ type ReplayAction =
   | { type: 'fork-ask'; model?: LiveModel }
   /** From now on, calls that need an image run in this one; null: in the one that the record names. */
   | { type: 'world'; wish: WorldWish | null }
+  /** Which call changes the answer of this command? */
+  | { type: 'bisect'; command: string }
   | { type: 'fork-settings'; settings: ForkSettings }
   | { type: 'editor-key'; key: string; text: string };
 
@@ -226,8 +228,8 @@ type ProgressReport = { type: 'find-progress'; progress: FindProgress | null };
 type FoundReport = { type: 'found'; job: FindJob; place: Place | null; nth: number };
 export type FindReport = ProgressReport | FoundReport;
 
-/** The first result that differs from the recorded one. */
-type DriftReport = { type: 'replay-drift'; place: Place; turn: number };
+/** A turn that a run found, and what it is. */
+type DriftReport = { type: 'replay-drift'; place: Place; turn: number; words: string };
 export type RunnerReport = DriftReport | ReplayReport;
 
 type ReplayReport =

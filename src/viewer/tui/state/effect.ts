@@ -65,8 +65,10 @@ export type RunnerJob =
       call: number;
       edited: JsonValue | undefined;
       wish: WorldWish | null;
-      run: Exclude<WhatRuns, 'list'>;
+      run: Exclude<WhatRuns, 'list' | 'bisect'>;
     }
+  /** Finds the call that changes the answer of a command. */
+  | { kind: 'world-bisect'; place: Place; wish: WorldWish | null; command: string }
   /** Whole rollouts in that image; those whose records name another one are left out. */
   | { kind: 'world-list'; rows: Rows; image: string; wish: WorldWish | null }
   /** A Python prompt at the state before the call. */

@@ -12,6 +12,7 @@ export type PromptId =
   | 'sampling'
   | 'reward'
   | 'world'
+  | 'bisect'
   | 'label'
   | 'note'
   | 'set';

@@ -58,8 +58,11 @@ export interface FoundWorld {
   problem: string | null;
 }
 
-/** The call, all calls of its rollout, those of the list, or a shell in the state before or after the call. */
-export type WhatRuns = 'call' | 'all' | 'list' | 'before' | 'after';
+/**
+ * The call, all calls of its rollout, those of the list, a shell in the state before or after the call, or a command that finds the
+ * call that changes its answer.
+ */
+export type WhatRuns = 'call' | 'all' | 'list' | 'before' | 'after' | 'bisect';
 
 export interface WorldQuestion {
   kind: 'world';
@@ -77,6 +80,8 @@ export interface WorldQuestion {
   wish: WorldWish | null;
   found: FoundWorld | null;
   confirm: WhatRuns | null;
+  /** What `bisect` runs. */
+  command: string;
 }
 
 /** A question at the foot of the screen before anything runs. */

@@ -1,4 +1,5 @@
 import type { PromptId } from '../state/prompt.ts';
+import { bisectPrompt } from './bisect-prompt.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { filterPrompt } from './filter-prompt.ts';
 import { helpPrompt } from './help-prompt.ts';
@@ -23,6 +24,7 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   reward: rewardPrompt,
   search: searchPrompt,
   world: worldPrompt,
+  bisect: bisectPrompt,
   hits: hitsPrompt,
   pipe: pipePrompt,
   label: labelPrompt,

@@ -103,6 +103,11 @@ export const replayHandlers = {
 
   world: (state, { wish }) => chooseWorld(state, wish),
 
+  bisect: (state, { command }) => {
+    const { question } = state.replay;
+    return question?.kind === 'world' ? ask(state, { ...question, command, confirm: 'bisect' }) : state;
+  },
+
   'replay-known': (state, { place, call, way, known, rollouts }) => {
     const { question } = state.replay;
     return question?.kind === 'call' && isAbout(question, place, call, way)
@@ -139,10 +144,10 @@ export const replayHandlers = {
 
   'replay-busy': (state, { isBusy, bulk }) => withReplayState(state, { isBusy, bulk }),
 
-  'replay-drift': (state, { place, turn }, data) => {
+  'replay-drift': (state, { place, turn, words }, data) => {
     if (!samePlace(state.list.cursor, place)) return state;
     const view = viewport(state, data);
-    return view === null ? state : saying(goToTurn(state, view, turn), 'the first result that differs');
+    return view === null ? state : saying(goToTurn(state, view, turn), words);
   },
 
   'replay-tick': (state, { now }) => ofUnderway(state, (replay) => ({ ...replay, now })),

@@ -40,6 +40,7 @@ export function askWorld(
     wish: state.replay.world,
     found: null,
     confirm,
+    command: '',
   };
   return lookWorld(state, question);
 }
@@ -92,6 +93,8 @@ export function worldKey(state: State, question: WorldQuestion, key: string, dat
   if (found === null) return state;
   if ((key === 'e' || key === 'E') && confirm === null)
     return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
+  if (key === 'b' && confirm === null && found.problem === null && found.image !== null)
+    return { state, next: { type: 'prompt-open', prompt: 'bisect', value: question.command } };
   const run = confirm === null ? RUNS[key] : key === 'y' ? confirm : undefined;
   if (run === undefined) return state;
   if (found.problem !== null) return saying(state, sanitiseLine(found.problem));
@@ -102,7 +105,8 @@ export function worldKey(state: State, question: WorldQuestion, key: string, dat
 }
 
 function runNow(state: State, question: WorldQuestion, run: WhatRuns, image: string, data: Data): Result {
-  const { place, call, edited, wish, marked } = question;
+  const { place, call, edited, wish, marked, command } = question;
+  if (run === 'bisect') return doNow(state, { kind: 'world-bisect', place, wish, command });
   if (run !== 'list') return doNow(state, { kind: 'world-run', place, call, edited, wish, run });
   const reason = marked !== null ? null : notWhole(state, data);
   if (reason !== null) return saying(state, reason);

@@ -50,13 +50,14 @@ function callPieces({ name, turn, call, calls, edited, found }: WorldQuestion): 
 }
 
 function confirmPieces(confirm: WhatRuns, question: WorldQuestion): Piece[] {
-  const { call, calls, rollouts, marked } = question;
+  const { call, calls, rollouts, marked, command } = question;
   if (confirm === 'call') return [['strong', 'run '], ...callPieces(question)];
   const words: Record<Exclude<WhatRuns, 'call'>, string> = {
     all: calls === 1 ? 'run the call of this rollout' : `run all ${calls} calls of this rollout`,
     list: `run the calls of ${formatCount(rollouts)} ${marked !== null ? 'marked ' : ''}rollouts`,
     before: `open a shell in the state before call ${call + 1}`,
     after: `open a shell in the state after call ${call + 1}`,
+    bisect: `find the call that changes: ${sanitiseLine(command)}`,
   };
   return [['strong', words[confirm]]];
 }
@@ -70,6 +71,7 @@ function hintsOf({ confirm, calls, marked }: WorldQuestion, canRun: boolean): Hi
           ['a', calls === 1 ? 'all' : `all ${calls}`],
           ['i/I', 'shell'],
           ['e/E', 'edit'],
+          ...(calls > 1 ? [['b', 'bisect'] as const] : []),
         ] as const)
       : []),
     ['w', 'image'],
