@@ -115,7 +115,7 @@ const Surroundings = z.object({ sandbox: z.string(), python: z.string().nullable
 /** How this machine's sandbox differs from the run's, per setting. */
 export function surroundingsDifferences(here: string, wanted: string): string[] {
   const [own, theirs] = [here, wanted].map((text) => readAs(Surroundings, text));
-  if (!own || !theirs) return ['what the run says of its sandbox cannot be read'];
+  if (!own || !theirs) return ['the report of the run about its sandbox cannot be read'];
   return (['sandbox', 'python', 'packages'] as const).flatMap((key) =>
     own[key] === theirs[key] ? [] : `${key} is ${own[key] ?? 'unknown'} here, ${theirs[key] ?? 'unknown'} is the run's`,
   );

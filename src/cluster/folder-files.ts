@@ -72,7 +72,7 @@ export class SharedFolder {
         const handle = await open(own, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
         try {
           const found = await handle.stat();
-          if (!found.isFile() || found.size > MOST_BYTES) throw new Error(`${shown} is no file of a queue`);
+          if (!found.isFile() || found.size > MOST_BYTES) throw new Error(`${shown} is not a file of a queue`);
           return await handle.readFile('utf8');
         } finally {
           await handle.close();
@@ -111,7 +111,7 @@ export class SharedFolder {
     return this.#at(path, async (own) => {
       const handle = await open(own, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
       try {
-        if (!(await handle.stat()).isFile()) throw new Error(`${this.shown(path)} is no file of a queue`);
+        if (!(await handle.stat()).isFile()) throw new Error(`${this.shown(path)} is not a file of a queue`);
         await handle.write(bytes, 0, bytes.length, 0);
         await handle.truncate(bytes.length);
       } finally {

@@ -171,7 +171,7 @@ export class FolderJobs implements RunJobs {
     try {
       if (text instanceof Error) throw text;
       const ended = readAs(JobResult, text);
-      if (ended === null) throw new Error('the result is no entry of this version');
+      if (ended === null) throw new Error('the result is not an entry of this version');
       if ('failed' in ended) {
         await this.#queue.files.remove(path);
         if (++asked.tries < ATTEMPTS) return await this.#add(name);

@@ -9,11 +9,13 @@ export const hasPassword = (address: unknown): boolean =>
 /** Secrets are not sent: anyone who reaches a queue can read it. @throws Error naming the key */
 export function checkSecrets(text: string, where: string): void {
   for (const [, key] of text.matchAll(SECRET))
-    throw new Error(`${where}: ${key} would lie in the queue: secrets stay in a worker's own environment or settings`);
+    throw new Error(
+      `${where}: ${key} would be stored in the queue: secrets stay in a worker's environment or settings`,
+    );
   const [address] = text.match(WITH_PASSWORD) ?? [];
   if (address !== undefined)
     throw new Error(
-      `${where}: the address ${address.replace(/\/\/.*@/, '//…@')} holds a password, which would lie in the queue`,
+      `${where}: the address ${address.replace(/\/\/.*@/, '//…@')} holds a password, which would be stored in the queue`,
     );
 }
 

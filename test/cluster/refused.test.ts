@@ -31,7 +31,7 @@ it.each([
   ['"auth_token": "t"', 'auth_token'],
   ['{password: x}', 'password'],
 ])('a secret does not travel: %s', (text, key) => {
-  expect(() => checkSecrets(text, 'tools.yaml')).toThrow(`tools.yaml: ${key} would lie in the queue`);
+  expect(() => checkSecrets(text, 'tools.yaml')).toThrow(`tools.yaml: ${key} would be stored in the queue`);
 });
 
 it.each([

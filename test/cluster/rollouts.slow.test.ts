@@ -153,7 +153,7 @@ describe(`rollouts behind a queue${noRedis}`, () => {
     expect(kept).not.toContain('sk-of-the');
     writeFileSync(join(folder, 'tools.yaml'), 'tools: [{class_name: calculator, config: {api_key: sk-in-the-file}}]');
     const refused = await rolloutViewer([...args, '--out', 'other', '--queue', url], { cwd: folder });
-    expect(refused.stderr).toContain('api_key would lie in the queue');
+    expect(refused.stderr).toContain('api_key would be stored in the queue');
   });
 
   it.skipIf(!hasRedis)('send a key to the address that they name themselves, and to no address of a run', async () => {

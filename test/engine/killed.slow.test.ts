@@ -139,7 +139,7 @@ describe('a run of 1,000 rollouts', () => {
     first.kill('SIGINT');
     expect(await ended).toBe(1);
     expect(stderr).toMatch(
-      /ending what runs; what is done is kept[\s\S]*\d+ of 1000 rollouts in dump.*interrupted, --resume goes on/,
+      /stopping; finished rollouts are kept[\s\S]*\d+ of 1000 rollouts in dump.*interrupted, --resume continues/,
     );
     expect(existsSync(join(directory, 'dump/.rollout-viewer/lock'))).toBe(false);
     const kept = linesOf(directory).length;

@@ -29,7 +29,7 @@ def say_once(text: str, about: Optional[str] = None) -> None:
 
 def say_unknown(trainer: str, error: BaseException) -> None:
     """Names a trainer of another version once, in however many ways it differs."""
-    say_once("rollout-viewer does not know this %s: it is not recorded, and training goes on (%r)" % (trainer, error), trainer)
+    say_once("rollout-viewer does not know this %s: it is not recorded, and training continues (%r)" % (trainer, error), trainer)
 
 
 Hook = TypeVar("Hook", bound=Callable[..., Any])

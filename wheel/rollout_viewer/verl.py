@@ -149,7 +149,7 @@ def recorded(original: Callable[..., Any], module: str) -> Callable[..., Any]:
                 return None
             error = _streams(self, directory).of("").last_error
             if isinstance(error, OSError):
-                say_once("rollout-viewer could not write to %s, and training goes on: %r" % (directory, error), directory)
+                say_once("rollout-viewer could not write to %s, and training continues: %r" % (directory, error), directory)
                 return None
             say_once("rollout-viewer could write no rollout to %s: verl writes its own dump" % directory)
         except Exception as error:

@@ -72,7 +72,7 @@ export class CuratedSet {
 
   /** @throws TypeError for a name that cannot be a file name */
   constructor(name: string, place: SetPlace) {
-    if (!isSetName(name)) throw new TypeError(`"${name}" is no name of a set: letters, digits, - _ and . are`);
+    if (!isSetName(name)) throw new TypeError(`"${name}" is not a name of a set; use letters, digits, - _ and .`);
     this.name = name;
     this.#place = place;
   }

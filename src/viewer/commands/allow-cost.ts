@@ -8,7 +8,7 @@ export async function allowCost(cost: string, isAllowed: boolean): Promise<void>
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError(`${cost}: give --yes to allow it`);
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await reader.question(`${cost}. Go on? [y/N] `);
+    const answer = await reader.question(`${cost}. Continue? [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was sent');
   } finally {
     reader.close();

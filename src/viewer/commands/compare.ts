@@ -168,8 +168,7 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
 /** The keys of the prompts that a set holds, as `compareRuns` joins by them. @throws UsageError */
 async function promptsOfSet(name: string, flags: CompareFlags): Promise<Set<string>> {
   const members = isSetName(name) ? readableSet(name, flags.journal).members() : null;
-  if (members === null || members.size === 0)
-    throw new UsageError(`--set ${name}: there is no such set, or it is empty`);
+  if (members === null || members.size === 0) throw new UsageError(`--set ${name}: no such set, or it is empty`);
   const keys = new Set<string>();
   let gone = 0;
   const missing = (): void => void gone++;

@@ -62,7 +62,7 @@ export const HERE: readonly DoctorCheck[] = [
     async prove() {
       const { TMUX, STY } = process.env;
       if (STY) throw new Error('GNU screen passes nothing on');
-      return `what is copied goes to the terminal (OSC 52)${TMUX ? '; tmux passes it on where set-clipboard is on' : ''}`;
+      return `copied text goes to the terminal (OSC 52)${TMUX ? '; tmux passes it on if set-clipboard is on' : ''}`;
     },
   },
   {

@@ -72,7 +72,7 @@ export const NEIGHBOURS: readonly DoctorCheck[] = [
   {
     name: 'MCP',
     needed: false,
-    remedy: '`rollout-viewer mcp DIR` by hand shows what it says',
+    remedy: 'run `rollout-viewer mcp DIR` by hand to see its messages',
     prove: () => askMcp([...process.execArgv, process.argv[1] ?? '']),
   },
   ...ENGINES.map((engine) => ({
@@ -115,12 +115,12 @@ export function askRedis(port: number): Promise<string> {
       const wish = /^-(NOAUTH|NOPERM)/.exec(answer)?.[1];
       if (version !== undefined) resolve(`${version} at ${place}`);
       else if (wish !== undefined) resolve(`at ${place}; it asks for a password (ROLLOUT_VIEWER_QUEUE_PASSWORD)`);
-      else if (answer.includes('\r\n') && !/^[$+]/.test(answer)) refuse(`what listens at ${place} is no Redis`);
+      else if (answer.includes('\r\n') && !/^[$+]/.test(answer)) refuse(`the server at ${place} is not a Redis`);
       else return;
       socket.destroy();
     });
     socket.on('timeout', () => refuse(`${place} does not answer`));
-    socket.on('end', () => refuse(`what listens at ${place} is no Redis`));
+    socket.on('end', () => refuse(`the server at ${place} is not a Redis`));
     socket.on('error', (error) => refuse(errorCode(error) === 'ECONNREFUSED' ? `none at ${place}` : error.message));
   });
 }

@@ -111,7 +111,7 @@ export async function dumpOptions(
   const maps = [...(map === undefined ? [] : [mapOf(map)]), ...own.maps];
   const known = [...maps.map(({ name }) => name), ...FORMAT_NAMES];
   if (format !== undefined && !known.includes(format))
-    throw new UsageError(`--format ${format}: there is no format of this name; there are ${known.join(', ')}`);
+    throw new UsageError(`--format ${format}: unknown format; known: ${known.join(', ')}`);
   const templates = [...own.templates.map(({ name }) => name), ...TEMPLATE_NAMES, PLAIN];
   const isFile = chatTemplate !== undefined && !templates.includes(chatTemplate) && existsSync(chatTemplate);
   // An existing file takes precedence, even if it is named like a model.
@@ -120,7 +120,7 @@ export async function dumpOptions(
   const isName = named !== null;
   if (chatTemplate !== undefined && !isName && !existsSync(chatTemplate))
     throw new UsageError(
-      `--chat-template ${chatTemplate}: no file, and there is no template of this name; there are ${templates.join(', ')}, and names of models such as Qwen2.5`,
+      `--chat-template ${chatTemplate}: neither a file nor a known template; known: ${templates.join(', ')}, and names of models such as Qwen2.5`,
     );
   const encoding = await userEncoding(isName ? undefined : chatTemplate, tokenizer);
   const group = groupBy === undefined ? undefined : parsePlace(groupBy);
@@ -180,8 +180,7 @@ function mapOf(text: string): KeyMap {
     const sign = piece.indexOf('=');
     const word = piece.slice(0, Math.max(0, sign)).trim();
     if (sign === -1) throw wrong('write WORD=PLACE', at);
-    if (!isMapWord(word))
-      throw wrong(`there is no part of a rollout of this name; there are ${MAP_WORDS.join(', ')}`, at);
+    if (!isMapWord(word)) throw wrong(`unknown part of a rollout; known: ${MAP_WORDS.join(', ')}`, at);
     const way = parsePlace(piece.slice(sign + 1).trim());
     if (!Array.isArray(way))
       throw wrong('a place is written tot.steps[0], each step a key or a number', at + sign + 1 + way.at);

@@ -7,8 +7,7 @@ import { asUsage } from './consent.ts';
 /** The new text of a turn, from a file or $EDITOR. @param edit a file, `-` for stdin; true = $EDITOR @throws UsageError for a missing turn, or for a text identical to the turn's */
 export function editedTurn({ turns }: Rollout, turn: number, edit: string | true, option: string): string {
   const before = turns[turn]?.text;
-  if (before === undefined)
-    throw new UsageError(`${option}: there is no turn ${turn}; the turns are 0 to ${turns.length - 1}`);
+  if (before === undefined) throw new UsageError(`${option}: no turn ${turn}; the turns are 0 to ${turns.length - 1}`);
   if (edit === true && !process.stdin.isTTY)
     throw new UsageError(
       `${option} without a file opens $EDITOR, which needs a terminal: give ${option} FILE, or - for stdin`,

@@ -68,7 +68,7 @@ export interface ExportFlags extends ReadingFlags {
 /** @throws UsageError */
 export async function exportRollouts(args: readonly string[], flags: ExportFlags): Promise<number> {
   const format = EXPORT_FORMATS.find(({ name }) => name === flags.to);
-  if (format === undefined) throw new UsageError(`--to ${flags.to}: there is no such format`);
+  if (format === undefined) throw new UsageError(`--to ${flags.to}: unknown format`);
   const parts = flags.split === undefined ? null : asked('--split', () => parseSplit(flags.split ?? ''));
   const isPassing = flags.pass === undefined ? null : asked('--pass', () => parsePassRange(flags.pass ?? ''));
   const good = goodOf(flags.good);

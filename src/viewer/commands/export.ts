@@ -17,7 +17,7 @@ const numberOption = (text: string): number => {
 export const exportCommand = (): Command =>
   withReading(
     new Command('export')
-      .description('write rollouts as a training set that a trainer loads as it is')
+      .description('write rollouts as a training set in the format of a trainer')
       .argument('<rollouts...>', 'the name of a set, or files, directories and locators')
       .addOption(
         new Option('--to <format>', 'the loader that reads the file')

@@ -43,7 +43,7 @@ async function files(arg: string, flags: FilesFlags): Promise<number> {
     const found = rolloutFiles(row.rollout, row.json, { workdir: flags.workdir, tools: usesOf(flags.tool) });
     const at = flags.turn ?? turn;
     if (found.workdir?.how === 'inferred')
-      say(`${row.locator}: commands begin in ${found.workdir.path}, as ${found.workdir.why}`);
+      say(`${row.locator}: commands start in ${found.workdir.path}, as ${found.workdir.why}`);
     const list = filesAt(found, at);
     if (list.length > 0) status = DONE;
     if (flags.blame !== undefined) await printBlame(list, found, flags.blame, flags.json === true);

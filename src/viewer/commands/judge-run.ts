@@ -85,7 +85,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
     };
     const cost = await judgingCost(wanted(), rubric, flags.maxCharacters);
     if (cost.calls === 0) {
-      say('nothing to judge: no rollout is left of those that were asked for');
+      say('nothing to judge: none of the requested rollouts is left');
       return ANSWER_IS_NO;
     }
     const tokens = formatCount(Math.ceil(cost.characters / 4));
@@ -254,7 +254,7 @@ async function printAgreement(
     return;
   }
   say(`${of('labelled')} labelled, ${of('void')} void, ${of('failed')} failed`);
-  if (tune === null && test === null) say('no rollout here has a label of people beside that of the judge');
+  if (tune === null && test === null) say('no rollout here has labels both of people and of the judge');
   for (const [name, one] of [
     ['the half to tune on', tune],
     ['the half to test on', test],

@@ -107,7 +107,7 @@ async function labelled(dump: Dump, journal: Journal): Promise<Labelled[]> {
   const gone = wanted.size - found.size;
   if (gone > 0)
     say(
-      `${plural(gone, 'record')} that ${gone === 1 ? 'was' : 'were'} labelled ${gone === 1 ? 'is' : 'are'} not in this dump any more`,
+      `${plural(gone, 'record')} that ${gone === 1 ? 'was' : 'were'} labelled ${gone === 1 ? 'is' : 'are'} no longer in this dump`,
     );
   const rows = [...found].map(([record, place]) =>
     labelledAt(place, standingLabels(journal, record), reportedLabels(journal, record)),

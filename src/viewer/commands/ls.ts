@@ -177,7 +177,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
   if (printed > 0 && rollouts === 0 && printed < limit && filter === null) {
     say(
-      'no rollout in it: each record is one that no format knows; --format, --map or formats: in config.yaml may say what it is',
+      'no rollout in it: no format recognises its records; describe them by --format, --map or formats: in config.yaml',
     );
     return ANSWER_IS_NO;
   }

@@ -17,7 +17,7 @@ export function mistyped(path: string | undefined, commands: readonly string[]):
 export function unknownTopic(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   const hint = near === null ? '`rollout-viewer help` lists them' : `did you mean \`rollout-viewer help ${near}\`?`;
-  return `help: there is no command or topic ${name}; ${hint}`;
+  return `help: no command or topic ${name}; ${hint}`;
 }
 
 const nearest = (typed: string, known: readonly string[]): string | null =>

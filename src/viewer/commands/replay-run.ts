@@ -166,7 +166,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   }
   if (journal.problem?.startsWith('not all')) say(journal.problem);
   if (stop.signal.aborted) {
-    say(`interrupted after ${tallyText(tally) || 'nothing'}; --resume goes on`);
+    say(`interrupted after ${tallyText(tally) || 'nothing'}; --resume continues`);
     return ANSWER_IS_NO;
   }
   if (tally.size === 0) return nothing(args, flags.call);

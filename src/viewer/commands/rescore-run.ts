@@ -151,9 +151,7 @@ async function scoresAt(
 function overlongOf({ overlongBuffer: text, maxResponseLength: limit }: RescoreFlags): OverlongBuffer | null {
   if (text === undefined) return null;
   if (limit === undefined)
-    throw new UsageError(
-      '--overlong-buffer lies before the end of a response: --max-response-length says where that is',
-    );
+    throw new UsageError('--overlong-buffer needs the end of a response: give --max-response-length');
   return asUsage(() => overlongBuffer(parseJson(text), limit));
 }
 

@@ -59,7 +59,7 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
     // A second ^C does not wait for the line being written.
     if (isAsked) process.exit(130);
     isAsked = true;
-    say('ending what runs; what is done is kept (once more: at once)');
+    say('stopping; finished rollouts are kept (again: stop at once)');
     stop.abort(new Error('interrupted'));
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
@@ -204,7 +204,7 @@ function summaryText(
     ...(unscored > 0 ? [`${unscored} without a score`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(ended === null ? [] : [ended]),
-    ...(done < total ? ['--resume goes on'] : []),
+    ...(done < total ? ['--resume continues'] : []),
   ];
   return parts.join(', ');
 }

@@ -38,7 +38,7 @@ export async function runSet(
   flags: SetFlags,
 ): Promise<number> {
   if (name === undefined) return listSets(flags);
-  if (!isSetName(name)) throw new UsageError(`"${name}" is no name of a set: letters, digits, - _ and . are`);
+  if (!isSetName(name)) throw new UsageError(`"${name}" is not a name of a set; use letters, digits, - _ and .`);
   const set = readableSet(name, flags.journal);
   if (action === 'add' || action === 'drop') return change(set, action, args, flags);
   if (action === 'edit') return edit(set, args, flags);

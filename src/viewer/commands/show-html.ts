@@ -55,7 +55,7 @@ export const pageOut = (path: string) => (path === '-' ? { write: print, end: as
 
 function fileOut(path: string) {
   if (existsSync(path) && !isPage(path))
-    throw new UsageError(`--html ${path}: the file exists and is not a page that this program wrote; name another one`);
+    throw new UsageError(`--html ${path}: the file exists and is not a page by this program; name another one`);
   let stream: ReturnType<typeof createWriteStream> | null = null;
   let problem: Error | null = null;
   return {

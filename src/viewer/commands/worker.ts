@@ -72,7 +72,7 @@ async function work(flags: WorkerFlags): Promise<number> {
   const interrupt = (name: keyof typeof NUMBERS) => {
     if (status !== null) process.exit(status);
     status = 128 + NUMBERS[name];
-    say('ending once what is under way is done (once more: at once)');
+    say('stopping once the current work is done (again: stop at once)');
     stop.abort();
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);

@@ -64,7 +64,7 @@ async function allowWorld(question: string, isAllowed: boolean, isNeeded: boolea
   }
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await reader.question(`${sanitiseLine(question)}. Go on? [y/N] `);
+    const answer = await reader.question(`${sanitiseLine(question)}. Continue? [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was run');
   } finally {
     reader.close();

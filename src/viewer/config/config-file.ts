@@ -43,6 +43,6 @@ export function chosenPreset(
   if (isPreset(wanted)) return { preset: wanted, problem: null };
   return {
     preset: config.preset ?? 'vim',
-    problem: `ROLLOUT_VIEWER_KEYS=${wanted}: there is no preset of this name; there are ${PRESET_NAMES.join(', ')}`,
+    problem: `ROLLOUT_VIEWER_KEYS=${wanted}: unknown preset; known: ${PRESET_NAMES.join(', ')}`,
   };
 }

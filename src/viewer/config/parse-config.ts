@@ -80,7 +80,7 @@ export function parseConfig(text: string, path: string): Config {
           `${where}: no key is called ${JSON.stringify(named.unknown)}; write x, ctrl+x, f5, space, up, or y x for two in a row`,
         );
       else if (/^[1-9]/.test(named.sequence))
-        problems.push(`${where}: ${named.sequence} cannot begin a command: digits before it are its count`);
+        problems.push(`${where}: ${named.sequence} cannot start a command: digits before it are its count`);
       else keys.push({ sequence: named.sequence, at: where });
     }
     own.push({ id, at: at(place), keys });

@@ -84,7 +84,7 @@ export function mcpTools(served: Served): AgentTool[] {
         locators: z.array(locator).min(1).max(8).describe(LOCATOR),
         from_turn: z.number().int().min(0).optional(),
         to_turn: z.number().int().min(0).optional(),
-        chars: z.number().int().min(100).max(16_000).optional().describe('of each text; 1500 where it is left out'),
+        chars: z.number().int().min(100).max(16_000).optional().describe('of each text; default 1500'),
         offset: z.number().int().min(0).optional().describe('skips this many characters of the text of from_turn'),
       },
       async (
@@ -177,14 +177,14 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'triage',
-      'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a random fifth. For "where do I begin" in a large dump.',
-      { filter, n: z.number().int().min(1).max(100).optional().describe('how many; 20 where it is left out'), cursor },
+      'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a random fifth. For "where do I start?" in a large dump.',
+      { filter, n: z.number().int().min(1).max(100).optional().describe('how many; default 20'), cursor },
       ({ filter: expression, n = 20, cursor: from }, signal) =>
         rows('triage', { filter: expression, n }, from, rowAnswer, signal),
     ),
     tool(
       'compare',
-      'The mean score of each prompt in each step, the largest swing first: what was learned when, and what was forgotten.',
+      'The mean score of each prompt in each step, the largest swing first: when each was learned or forgotten.',
       { filter, cursor },
       ({ filter: expression, cursor: from }, signal) => rows('matrix', { filter: expression }, from, rowAnswer, signal),
     ),
@@ -197,17 +197,12 @@ export function mcpTools(served: Served): AgentTool[] {
     ),
     tool(
       'label',
-      'Say what a rollout is, as a rater of your own name. It is kept in the journal of this user beside what others say, never in the dump.',
+      'Label a rollout under your name. The label is kept in the journal of this user beside those of others, never in the dump.',
       {
         locator: locator.describe(`${LOCATOR}; #tN behind it for the turn that shows it`),
         label: z.string().min(1).max(60).describe('a word: good, bad, hack …'),
         note: z.string().max(1000).optional(),
-        rater: z
-          .string()
-          .min(1)
-          .max(50)
-          .optional()
-          .describe('your name: it is kept as agent:NAME; "agent" where it is left out'),
+        rater: z.string().min(1).max(50).optional().describe('your name, kept as agent:NAME; default "agent"'),
       },
       async ({ locator: one, label, note, rater: name }, signal) => {
         // An agent must not label under a person's name.
@@ -294,7 +289,7 @@ function tool<Shape extends z.ZodRawShape>(
 
 const NOTE = {
   note: z.string(),
-  messages: z.string().optional().describe('beside the answer, as the program says it'),
+  messages: z.string().optional().describe('messages of the program beside the answer'),
 };
 const ROW = z.looseObject({});
 /** A page of rows. */

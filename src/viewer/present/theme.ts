@@ -172,7 +172,7 @@ const THEMES = ['auto', 'dark', 'light', 'contrast'] as const;
 /** Why a wanted theme cannot be had; null if it can, or none is wanted. */
 export function themeProblem({ ROLLOUT_VIEWER_THEME: wanted }: Record<string, string | undefined>): string | null {
   if (!wanted || THEMES.some((name) => name === wanted)) return null;
-  return `ROLLOUT_VIEWER_THEME=${wanted}: there is no theme of this name; there are ${THEMES.join(', ')}`;
+  return `ROLLOUT_VIEWER_THEME=${wanted}: unknown theme; known: ${THEMES.join(', ')}`;
 }
 
 /** COLORFGBG is `foreground;background` in the terminal's sixteen colours; 7 and 9 to 15 are light. */

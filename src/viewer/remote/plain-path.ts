@@ -22,7 +22,7 @@ export function checkedListing(
   { root, files }: { root: string; files: RemoteFile[] },
   asked: string,
 ): { root: string; files: RemoteFile[] } {
-  if (!isPlainPath(root)) throw new SourceError(`${asked}: the machine calls it ${root}, which is no path`, false);
+  if (!isPlainPath(root)) throw new SourceError(`${asked}: the machine calls it ${root}, which is not a path`, false);
   if (files.length > MOST_FILES) throw tooManyFiles(asked);
   const below = root === '/' ? '/' : `${root.replace(/\/+$/, '')}/`;
   const isOwn = ({ path, size, modified }: RemoteFile) =>

@@ -162,7 +162,7 @@ function promisedBytes(answer: WebAnswer, offset: number, end: number): number {
   const range = byteRange(answer);
   const isWithin = range !== null && range.last < (range.whole ?? Number.POSITIVE_INFINITY) && range.last < end;
   if (!isWithin || range.first !== offset || range.last < range.first)
-    throw new SourceError('the server sent another part than it was asked for', false);
+    throw new SourceError('the server sent another part than requested', false);
   const size = range.last - range.first + 1;
   if (Number.isFinite(promised) && promised !== size)
     throw new SourceError(`the server says ${size} bytes and sends ${promised}`, false);

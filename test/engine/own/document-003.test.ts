@@ -148,7 +148,7 @@ describe('a session as the environment', () => {
     const { code, records, stderr } = await play(TASK, ['--session-url', url], ['a']);
     expect(records).toEqual([]);
     expect(stderr).toContain(`does not know session ${SID} any more`);
-    expect(stderr).toContain('--resume goes on');
+    expect(stderr).toContain('--resume continues');
     expect(code).toBe(1);
   });
 

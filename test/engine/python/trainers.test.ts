@@ -55,7 +55,7 @@ describe.each(['verl0', 'verl1'])('%s', (kind) => {
   test('goes on where the folder cannot be written, where its own dump would end the step', async () => {
     const { stdout, stderr } = await run(kind, {}, '/dev/null/rollout_data');
     expect(stdout).toBe('None');
-    expect(stderr).toContain('could not write to /dev/null/rollout_data, and training goes on');
+    expect(stderr).toContain('could not write to /dev/null/rollout_data, and training continues');
   });
 });
 
@@ -65,7 +65,7 @@ test('a verl of another form writes its own dump, and it is said once', async ()
   expect(stderr).toContain('does not know this verl');
 });
 
-test('slime, SkyRL and TRL of another form are named once, nothing is written, and training goes on', async () => {
+test('slime, SkyRL and TRL of another form are named once, nothing is written, and training continues', async () => {
   const { directory, stderr } = await run('unknown');
   expect(
     stderr
@@ -75,7 +75,7 @@ test('slime, SkyRL and TRL of another form are named once, nothing is written, a
       .sort(),
   ).toEqual(
     ['SkyRL', 'TRL', 'slime'].map(
-      (name) => `rollout-viewer does not know this ${name}: it is not recorded, and training goes on`,
+      (name) => `rollout-viewer does not know this ${name}: it is not recorded, and training continues`,
     ),
   );
   expect(existsSync(directory)).toBe(false);

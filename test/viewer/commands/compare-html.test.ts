@@ -62,6 +62,6 @@ describe('compare --html', () => {
 
   test('writes over no file that is no page', async () => {
     const { code, stderr } = await rolloutViewer(['compare', a.dir, b.dir, '--html', join(a.dir, '1.jsonl')]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is not a page that this program wrote')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is not a page by this program')]);
   });
 });

@@ -134,7 +134,7 @@ describe('programs around it', () => {
     const { port } = server.address() as AddressInfo;
     expect(await askRedis(port)).toBe(`7.2.0 at 127.0.0.1:${port}`);
     expect(await askRedis(port)).toContain('it asks for a password');
-    await expect(askRedis(port)).rejects.toThrow('is no Redis');
+    await expect(askRedis(port)).rejects.toThrow('is not a Redis');
     await new Promise((resolve) => server.close(resolve));
     await expect(askRedis(port)).rejects.toThrow(`none at 127.0.0.1:${port}`);
   });

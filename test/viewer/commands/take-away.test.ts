@@ -137,7 +137,7 @@ describe('--html', () => {
     const before = readFileSync(join(directory, '1.jsonl'), 'utf8');
     const { code, stderr } = await show(at(1), '--html', join(directory, '1.jsonl'));
     expect(code).toBe(2);
-    expect(stderr).toContain('is not a page that this program wrote');
+    expect(stderr).toContain('is not a page by this program');
     expect(readFileSync(join(directory, '1.jsonl'), 'utf8')).toBe(before);
   });
 

@@ -95,7 +95,7 @@ describe('config.yaml', () => {
       '/home/me/config.yaml:1: nano is not a preset: vim, less, emacs, verl',
       '/home/me/config.yaml:4: no key is called "lefft"; write x, ctrl+x, f5, space, up, or y x for two in a row',
       '/home/me/config.yaml:5: fold needs a key, or a list of keys; quote what YAML reads as something else',
-      '/home/me/config.yaml:6: 5 cannot begin a command: digits before it are its count',
+      '/home/me/config.yaml:6: 5 cannot start a command: digits before it are its count',
     ]);
     expect(keys.map(({ id, keys }) => [id, keys.map(({ sequence }) => sequence)])).toEqual([
       ['turn.next', ['l']],
@@ -156,7 +156,7 @@ test('a key that begins with a digit from 1 belongs to the count, 0 does not', (
   const { keys, problems } = read('keys:\n  turn.next: ["1 x", "9", "0", "x 1"]\n');
   expect(keys[0]?.keys.map(({ sequence }) => sequence)).toEqual(['0', 'x 1']);
   expect(problems).toEqual([
-    '/home/me/config.yaml:2: 1 x cannot begin a command: digits before it are its count',
-    '/home/me/config.yaml:2: 9 cannot begin a command: digits before it are its count',
+    '/home/me/config.yaml:2: 1 x cannot start a command: digits before it are its count',
+    '/home/me/config.yaml:2: 9 cannot start a command: digits before it are its count',
   ]);
 });

@@ -43,7 +43,7 @@ async function* endless(): AsyncGenerator<Buffer> {
 describe('a list', () => {
   test.each(['/../../etc', '/..', 'etc', '', '/a/./b', '/a/../b', '/\0'])('of the root %j is refused', async (root) => {
     const { problem, cache } = await mirrored(machine({ root, files: [file(`${root}/1.jsonl`, 5)] }, endless));
-    expect(problem).toContain('which is no path');
+    expect(problem).toContain('which is not a path');
     expect(readdirSync(join(cache, '..'))).not.toContain('etc');
   });
 

@@ -82,7 +82,7 @@ describe('the line behind :', () => {
     enter('id b19-46ac9-2');
     await app.list().selects('2.jsonl:11');
     enter('id nobody');
-    await app.sees('no uid or request_id begins with nobody');
+    await app.sees('no uid or request_id starts with nobody');
   });
 
   test('does every command by its name, and says why where it cannot', async () => {

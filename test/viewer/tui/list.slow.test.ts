@@ -23,7 +23,7 @@ test('a filter over 80 MB shows its progress, keeps the keys alive, and ends by 
   app.press('J');
   await app.sees('sample 2/240');
   app.press('Esc');
-  await app.sees('cancelled; the list is as it was before');
+  await app.sees('cancelled; the list is unchanged');
   await app.seesNot('& output');
   app.press('J');
   await app.sees('sample 3/240');

@@ -114,7 +114,7 @@ test(':filter and :sort do the same by name', async () => {
   await app.sees('size▼');
   app.type(':id nothing');
   app.press('Enter');
-  await app.sees('no uid or request_id begins with nothing');
+  await app.sees('no uid or request_id starts with nothing');
   app.type(':2');
   app.press('Enter');
   await app.sees('the filter leaves it out of the list');

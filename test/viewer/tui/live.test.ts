@@ -101,7 +101,7 @@ test('--follow waits for a directory that does not exist yet, and goes to each s
 });
 
 describe('following (F)', () => {
-  test('goes to the newest step once it is complete; any movement pauses it, F goes on', async () => {
+  test('goes to the newest step once it is complete; any movement pauses it, F resumes', async () => {
     run = writeDump(smallRun(2, 2));
     app = App.start([run.dir]);
     await app.sees('Problem 2-1');
@@ -114,9 +114,9 @@ describe('following (F)', () => {
     expect(app.screen()).toContain('2.jsonl:1');
     await app.list().selects('3.jsonl:1');
     app.press('j');
-    await app.sees('follow paused, F goes on');
+    await app.sees('follow paused, F resumes');
     app.press('l');
-    await app.seesNot('F goes on');
+    await app.seesNot('F resumes');
     await app.sees('follow paused');
     // A whole step: as many rollouts as its siblings have.
     writeFileSync(join(run.dir, '4.jsonl'), lines(toolRollout(4, 1, 1), toolRollout(4, 2, 1)));

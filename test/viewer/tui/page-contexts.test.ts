@@ -77,7 +77,7 @@ describe('a page of one rollout', () => {
     expect(lines().at(-1)).toMatch(/after a compaction.* kept 1 of 2, added 2/);
     screen.do({ type: 'page-switch' });
     const shown = lines();
-    expect(shown[0]).toMatch(/what a compaction of .* kept 1, dropped 1, added 2/);
+    expect(shown[0]).toMatch(/kept by a compaction of .* kept 1, dropped 1, added 2/);
     expect(shown.join('\n')).toMatch(/t0 user the same +t3 user the same/);
     expect(shown.join('\n')).toMatch(/a long way/);
     expect(shown.join('\n')).toMatch(/in short: it was far/);

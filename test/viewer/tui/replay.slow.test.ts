@@ -45,7 +45,7 @@ describe('what runs', () => {
     app.press('ctrl+c');
     await app.sees('this call is cancelled; once more ends the others');
     app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: \d+ same, 1 cancelled; ! f goes on/);
+    await app.sees(/cancelled after \d+ calls?: \d+ same, 1 cancelled; ! f continues/);
     const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
     expect(kept).toBeLessThan(10);
     app.press('q');
@@ -55,7 +55,7 @@ describe('what runs', () => {
     await ask();
     await app.sees(`f list ${kept} of 10 done`);
     app.press('f');
-    await app.sees(`${kept} of 10 done, goes on`);
+    await app.sees(`${kept} of 10 done, continues`);
     await app.sees('10 calls: 10 same');
     const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
     expect(lines).toHaveLength(10);

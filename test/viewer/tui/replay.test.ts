@@ -326,7 +326,7 @@ describe('fork', () => {
     model = await scriptedModel(answer);
     await open({ '1.jsonl': [withTools()] }, ['--model-url', model.url, '--model', 'qwen'], { rows: 50 });
     app.press('a');
-    await app.sees('go on from t2 with qwen on http://127.0.0.1');
+    await app.sees('continue from t2 with qwen on http://127.0.0.1');
     await app.sees(/code_interpreter on (bubblewrap|Pyodide)/);
     expect(model.requests).toHaveLength(0);
     app.press('2');
@@ -351,10 +351,10 @@ describe('fork', () => {
     const args = ['--model-url', model.url, '--model', 'qwen'];
     await open({ '1.jsonl': [rollout([SAME])] }, args, { env: { EDITOR: editor('echo "Nine, perhaps?" > "$1"') } });
     app.press('h', 'a');
-    await app.sees('go on from t1 with qwen');
+    await app.sees('continue from t1 with qwen');
     await app.sees('one branch');
     app.press('e');
-    await app.sees('go on from t1 edited with qwen');
+    await app.sees('continue from t1 edited with qwen');
     app.press('Enter');
     await app.sees('branch 0 from t2, qwen');
     await app.sees('#### 9');
@@ -372,7 +372,7 @@ describe('fork', () => {
     app.type(`${'Nine, or less? '.repeat(8)}Now!`);
     await app.sees(/less\?[\s\S]*\n {3}.*Now!/);
     app.press('ctrl+s');
-    await app.sees('go on from t1 edited with qwen');
+    await app.sees('continue from t1 edited with qwen');
     app.press('Enter');
     await app.sees('branch 0 from t2, qwen');
     await app.sees('#### 9');
@@ -441,7 +441,7 @@ describe('fork', () => {
     await app.sees('^ not an http(s) address');
     app.press('ctrl+u');
     app.type(`${model.url} qwen\r`);
-    await app.sees('go on from t2 with qwen on http://127.0.0.1');
+    await app.sees('continue from t2 with qwen on http://127.0.0.1');
   });
 });
 

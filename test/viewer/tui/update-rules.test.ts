@@ -294,7 +294,7 @@ describe('running again', () => {
     const ask = (count: number) => screen.do({ type: 'replay-ask', all: false }, found(), known(count));
     ask(5);
     expect(runsList('f').job).toMatchObject({ kind: 'list', resume: true });
-    expect(screen.message).toBe('5 of 24 done, goes on');
+    expect(screen.message).toBe('5 of 24 done, continues');
     ask(24);
     expect(runsList('f').job.resume).toBe(false);
     ask(0);
@@ -438,7 +438,7 @@ test('a filter that is still looking is ended by going back, and the list is as 
   screen.do({ type: 'filter', text: 'output ~ /left/' });
   expect(screen.data.filterProgress(screen.state)).toMatchObject({ isWhole: false });
   await screen.do({ type: 'back' }).settled();
-  expect(screen.message).toBe('cancelled; the list is as it was before');
+  expect(screen.message).toBe('cancelled; the list is unchanged');
   expect(screen.state.list.choice.filter?.text).toBe('step < 3');
   expect(screen.data.rows(screen.state)).toHaveLength(16);
 });

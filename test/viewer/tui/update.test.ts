@@ -603,7 +603,7 @@ describe('following and alarms', () => {
     screen.do({ type: 'follow' });
     expect(screen.state.follow.mode).toBe('on');
     expect(screen.do({ type: 'scroll', by: 1, unit: 'line' }).state.follow.mode).toBe('paused');
-    expect(screen.message).toBe('follow paused, F goes on');
+    expect(screen.message).toBe('follow paused, F resumes');
     screen.do({ type: 'follow' }, { type: 'filter', text: 'score>=0' });
     expect(screen.state.follow.mode).toBe('on');
     expect(screen.do({ type: 'follow' }).message).toBe('follow ended');

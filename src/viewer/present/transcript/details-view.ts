@@ -24,7 +24,7 @@ const MASK_FROM = {
   declared: 'by what you said of its format',
   tokens: 'from token ids',
   inferred: 'inferred from roles',
-  unknown: 'nothing says what is trained',
+  unknown: 'unknown which text is trained',
 } as const;
 
 /** Extras with their own rows. */

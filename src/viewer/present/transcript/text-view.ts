@@ -58,5 +58,5 @@ export function* unknownBlocks(
 
 const LOOKED_FOR = [
   'looked for: input and output; prompt and completion or response; messages or conversations; trajectory, trajectories, traces, samples, simulations, steps or history; token_ids with a mask',
-  '--map turns=PLACE,score=PLACE says where they lie (also formats: in config.yaml); --format NAME says what it is',
+  '--map turns=PLACE,score=PLACE names their places (also formats: in config.yaml); --format NAME names the format',
 ];

@@ -65,7 +65,7 @@ export class GoogleToken {
     try {
       json = JSON.parse(text);
     } catch {
-      throw new SourceError(`${path} is no JSON`, false);
+      throw new SourceError(`${path} is not JSON`, false);
     }
     const parsed = Kept.safeParse(json);
     if (!parsed.success)

@@ -52,7 +52,7 @@ export class HfStore implements ObjectStore {
       const next = /<([^>]+)>;\s*rel="next"/.exec(page.link)?.[1];
       if (next === undefined) return;
       if (!URL.canParse(next, url) || new URL(next, url).origin !== url.origin || seen.has(next))
-        throw new SourceError('the list of files does not go on', false);
+        throw new SourceError('the list of files does not continue', false);
       seen.add(next);
       url = new URL(next, url);
     }
@@ -98,7 +98,7 @@ export class HfStore implements ObjectStore {
     try {
       return { found: schema.parse(JSON.parse(text)), link: headerOf(answer, 'link') ?? '' };
     } catch {
-      throw new SourceError('the answer is no list of files', false);
+      throw new SourceError('the answer is not a list of files', false);
     }
   }
 }

@@ -25,7 +25,7 @@ export class S3Store implements ObjectStore {
     const endpoint = process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
     this.endpoint = endpoint?.replace(/\/+$/, '') ?? null;
     if (this.endpoint !== null && !/^https?:\/\//.test(this.endpoint))
-      throw new SourceError('AWS_ENDPOINT_URL is no https address', false);
+      throw new SourceError('AWS_ENDPOINT_URL is not an https address', false);
     const bundle = process.env.AWS_CA_BUNDLE;
     this.client = new WebClient(
       bundle === undefined ? {} : { authorities: [...rootCertificates, readFileSync(bundle, 'utf8')] },

@@ -44,7 +44,7 @@ export async function* listedPages(
     const answer = await patientAnswer(() => ask(query), signal);
     if (answer.statusCode !== 200) throw await refusal(answer);
     const xml = await answerText(answer);
-    if (!/<\/ListBucketResult>\s*$/.test(xml)) throw new SourceError('the answer is no list of objects', false);
+    if (!/<\/ListBucketResult>\s*$/.test(xml)) throw new SourceError('the answer is not a list of objects', false);
     const isEncoded = elementText(xml, 'EncodingType') === 'url';
     yield [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
       key: keyOf(elementText(one, 'Key'), isEncoded),
@@ -54,7 +54,7 @@ export async function* listedPages(
     }));
     if (elementText(xml, 'IsTruncated') !== 'true') return;
     token = elementText(xml, 'NextContinuationToken');
-    if (token === '' || seen.has(token)) throw new SourceError('the list of objects does not go on', false);
+    if (token === '' || seen.has(token)) throw new SourceError('the list of objects does not continue', false);
     seen.add(token);
   }
 }
@@ -74,7 +74,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   AccessDenied: 'these keys may not read it',
   InvalidAccessKeyId: 'the store does not know the key',
   SignatureDoesNotMatch: 'the secret does not belong to the key',
-  NoSuchBucket: 'there is no such bucket',
+  NoSuchBucket: 'no such bucket',
   ExpiredToken: 'the keys have expired; log in again',
   InvalidToken: 'the session token is not valid',
 };

@@ -47,9 +47,9 @@ function conflictOf(
       return `${sequence} is given to ${one.id} already`;
     if (!shares(one, command)) continue;
     const longer = keys.find((key) => key !== sequence && startsWith(key, sequence));
-    if (longer !== undefined) return `${sequence} begins ${longer}, which is given to ${one.id}`;
+    if (longer !== undefined) return `${sequence} starts ${longer}, which belongs to ${one.id}`;
     const shorter = keys.find((key) => key !== sequence && startsWith(sequence, key));
-    if (shorter !== undefined) return `${shorter}, which begins ${sequence}, is given to ${one.id}`;
+    if (shorter !== undefined) return `${shorter}, which starts ${sequence}, belongs to ${one.id}`;
   }
   return null;
 }

@@ -63,7 +63,7 @@ export const noCallHere: Reason = (state, data) => {
 };
 
 export const noSearch: Reason = (state, data) =>
-  state.search === null ? `nothing is searched for; ${data.keys.label('search')} begins` : null;
+  state.search === null ? `no search yet; ${data.keys.label('search')} starts one` : null;
 
 export const noSort: Reason = ({ list }, { keys }) =>
   list.choice.sort === null ? `nothing is sorted; ${keys.label('sort')} sorts` : null;

@@ -89,7 +89,7 @@ export function compactionPage(
   if (shown === null) return stillWorking('what was kept');
   return {
     ...shown,
-    title: sanitiseLine(`what a compaction of ${locator} kept`),
+    title: sanitiseLine(`kept by a compaction of ${locator}`),
     note:
       counts === null
         ? ''

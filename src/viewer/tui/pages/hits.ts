@@ -22,7 +22,7 @@ export function hitsPage(
     sort,
     note: noteOf(found),
     head: [
-      `${data.keys.label('open', 'page')} opens the turn; there ${data.keys.label('search.next')} goes on in it, ${data.keys.label('page.next')} to the next row`,
+      `${data.keys.label('open', 'page')} opens the turn; there ${data.keys.label('search.next')} continues in it, ${data.keys.label('page.next')} to the next row`,
     ],
     drawn: { text: hitPieces },
     open: ({ place, hit }) => ({

@@ -28,7 +28,7 @@ export function triagePage(
     inFull: 'reason',
     note: data.facts.note || `${picks.filter(isRead).length} of ${picks.length} read`,
     head: [
-      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next, ${data.keys.label('label')} and a letter labels it and goes on`,
+      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} moves to the next, ${data.keys.label('label')} and a letter labels it and moves on`,
     ],
     drawn: { locator: (pick) => `${isRead(pick) ? '✓' : ' '} ${placeCell(facts.place(pick.row))}` },
     open: ({ row }) => ({ type: 'page-read', place: facts.place(row), turn: null }),

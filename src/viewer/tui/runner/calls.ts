@@ -125,7 +125,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
     for await (const _ of replayMany({ ...run, resume, onState, onOutcome, rollouts: rollouts() }));
     isCut = signal.aborted;
   });
-  runner.options.say(isCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
+  runner.options.say(isCut ? `cancelled after ${tally.text}; ! f continues` : tally.text, 'info');
   tellProblem(runner);
 }
 

@@ -44,7 +44,7 @@ export async function worldOfFork(
   try {
     const { chain, drift } = await stateBefore(options, turn, (outcome) => shown.done(outcome, null, count - 1));
     if (drift !== null)
-      runner.options.say(`it goes on from another state: call ${drift.call + 1} gave another result`, 'info');
+      runner.options.say(`it continues from another state: call ${drift.call + 1} gave another result`, 'info');
     return new WorldTools(options, containerTools(runner, row), async () => chain);
   } finally {
     shown.end();

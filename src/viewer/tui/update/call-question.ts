@@ -109,7 +109,7 @@ function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'a
   const job: RunnerJob = { kind: 'list', rows: marked ?? data.rows(state), resume, ...way };
   const result = doNow(state, job);
   if (!resume) return result;
-  const text = `${formatCount(known)} of ${formatCount(rollouts)} done, goes on`;
+  const text = `${formatCount(known)} of ${formatCount(rollouts)} done, continues`;
   return { ...result, state: saying(result.state, text) };
 }
 

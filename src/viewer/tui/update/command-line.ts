@@ -66,7 +66,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'id',
     usage: 'b1946ac9',
-    help: 'goes to the rollout whose uid or request_id begins so, in all of the dump',
+    help: 'goes to the rollout whose uid or request_id starts with this, in the whole dump',
     check: (id) => (id === '' ? 'which id?' : null),
     action: (id) => ({ type: 'find-id', id }),
     complete: (_argument, state, data) => {
@@ -85,7 +85,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'sort',
     usage: 'score:desc',
-    help: 'sorts the list by a field; nothing: as it lies on disk',
+    help: 'sorts the list by a field; empty: the order on disk',
     check: (text) => (text === '' ? null : thrownText(() => parseSort(text))),
     action: (text) => {
       const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
@@ -137,7 +137,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'compare',
     usage: '3.jsonl:57',
-    help: 'the open rollout beside that one; nothing: beside one of its group; a path: this run beside that one',
+    help: 'compares the open rollout with that one; empty: with one of its group; a path: this run with that one',
     check: (text, state, data) => {
       if (!isLocatorLine(text)) return null;
       const target = locate(text, state, data);

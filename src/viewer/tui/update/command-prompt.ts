@@ -29,7 +29,7 @@ export const commandPrompt: PromptKind = {
     const found = called(word);
     if (found === null) {
       const names = callableNames().filter((name) => name.startsWith(word));
-      return names.length === 0 ? 'no command begins so' : names.join('  ');
+      return names.length === 0 ? 'no command starts with this' : names.join('  ');
     }
     return found.kind === 'line'
       ? `${usageOf(found.command)}: ${found.command.help}`

@@ -31,7 +31,7 @@ export const findHandlers = {
     const state = { ...before, find: null };
     if (job.kind === 'hit') return hitFound(state, data, job, place);
     if (job.kind === 'id') {
-      if (place === null) return saying(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
+      if (place === null) return saying(state, `no uid or request_id starts with ${sanitiseLine(job.id)}`, 'error');
       return goTo(state, data, place, null);
     }
     const { word } = LANDMARKS[job.landmark];

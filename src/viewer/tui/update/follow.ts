@@ -68,5 +68,5 @@ export function followAfter(action: Action, before: State, after: State, data: D
     before.transcript !== after.transcript;
   if (!isMove) return after;
   const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
-  return paused.message === null ? saying(paused, `follow paused, ${key(paused, data, 'follow')} goes on`) : paused;
+  return paused.message === null ? saying(paused, `follow paused, ${key(paused, data, 'follow')} resumes`) : paused;
 }

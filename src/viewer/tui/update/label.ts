@@ -90,6 +90,6 @@ export const labelPrompt: PromptKind = {
 
 export const notePrompt: PromptKind = {
   sign: 'note ',
-  hint: () => 'a line beside the label; an empty one takes the note away',
+  hint: () => 'a line beside the label; an empty one removes the note',
   submit: (value) => ({ type: 'label', change: { note: value.trim() === '' ? null : value.trim() } }),
 };

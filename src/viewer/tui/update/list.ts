@@ -100,7 +100,7 @@ export const listHandlers = {
     const { past, choice } = state.list;
     const before = past.findLast((one) => one.filter !== choice.filter || one.sort !== choice.sort);
     const { filter, sort } = before ?? { filter: null, sort: null };
-    return saying(arranged(state, { filter, sort }, data), 'cancelled; the list is as it was before');
+    return saying(arranged(state, { filter, sort }, data), 'cancelled; the list is unchanged');
   },
 } satisfies SomeHandlers;
 

@@ -126,7 +126,7 @@ function searchNext(state: State, by: number, data: Data): Result {
   const { cursor } = state.list;
   const view = viewport(state, data);
   if (search === null || cursor === null || view === null)
-    return saying(state, `nothing is searched for; ${key(state, data, 'search')} begins`);
+    return saying(state, `no search yet; ${key(state, data, 'search')} starts one`);
   const direction = by > 0 ? 1 : -1;
   const scan = scanOf(state, data, cursor, search.value);
   const hits = scan?.hits ?? [];

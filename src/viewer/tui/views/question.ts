@@ -90,7 +90,7 @@ function forkLines(question: ForkQuestion, width: number): QuestionLines {
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
-    ['strong', `go on from t${turn}`],
+    ['strong', `continue from t${turn}`],
     ['warning', edited === null ? '' : ' edited'],
     ['plain', ' with '],
     ['strong', sanitiseLine(model.name)],
