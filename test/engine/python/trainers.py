@@ -1,4 +1,4 @@
-"""verl and slime by the forms in trainer-forms.json: their classes as modules on disk that the wheel's plugin meets as verl's."""
+"""verl, slime, miles and SkyRL by the forms in trainer-forms.json: their classes as modules on disk that the wheel's plugin meets as verl's."""
 
 import importlib
 import inspect
@@ -115,7 +115,7 @@ def slime(directory):
     os.environ["ROLLOUT_VIEWER_DUMP"] = directory
     from rollout_viewer.slime import log_eval_rollouts, log_rollouts
 
-    for name, function in (("slime", log_rollouts), ("slime eval", log_eval_rollouts)):
+    for name, function in (("slime", log_rollouts), ("slime eval", log_eval_rollouts), ("miles", log_rollouts), ("miles eval", log_eval_rollouts)):
         assert list(inspect.signature(function).parameters) == FORMS[name]["arguments"], name
 
     def sample(**more):
@@ -135,6 +135,9 @@ def skyrl(directory):
     """Sequences are padded on the left, and so is what covers responses alone; the last row fills the batch up."""
     from rollout_viewer.skyrl import Recorder
 
+    assert list(inspect.signature(Recorder.on_step_end).parameters) == FORMS["SkyRL"]["arguments"]
+    for event in FORMS["SkyRL events"]["methods"]:
+        assert callable(getattr(Recorder(directory), event)), event
     prompt, pad = tokenizer.encode(PROMPT), [0, 0]
     row = pad + prompt + RESPONSE
     width = len(RESPONSE) + 4
