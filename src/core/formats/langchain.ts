@@ -92,7 +92,7 @@ function graphState(record: JsonObject): JsonObject {
   return record;
 }
 
-const areLangChain = (value: unknown): boolean =>
+export const areLangChain = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((one) => isJsonObject(one) && isLangChain(one));
 
 /** Tokens of all replies. */

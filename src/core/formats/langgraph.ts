@@ -2,14 +2,18 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Format, Session } from './format.ts';
 import { configurable, isSnapshot, langchainRollout, snapshotThread } from './langchain.ts';
+import { isStreamed, streamedRollout, streamedRun } from './langgraph-stream.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
-/** LangGraph's snapshots of a thread (`get_state_history`, or the server's `threads/…/history`): each repeats the messages so far. */
+/**
+ * LangGraph's snapshots of a thread (`get_state_history`, or the server's `threads/…/history`), each of which repeats the messages so far; or
+ * the parts of its streams `updates` and `values`.
+ */
 export const langgraph: Session = {
   name: 'langgraph',
-  isEvent: isSnapshot,
-  keyOf: snapshotThread,
+  isEvent: (record) => isSnapshot(record) || isStreamed(record),
+  keyOf: (event) => (isSnapshot(event) ? snapshotThread(event) : streamedRun(event)),
   // A document that is one snapshot is a session, too.
   eventsOf: (record) => [record],
 };
@@ -21,7 +25,7 @@ export const langgraphFormat: Format = {
   quickKeys: null,
   basis: 'documentation',
   mapping: {
-    turns: 'values.messages of the newest snapshot',
+    turns: 'values.messages of the newest snapshot; the messages of streamed updates and values, each once',
     uid: 'config.configurable.thread_id, or checkpoint.thread_id',
     status: 'error, if a task of the newest snapshot failed',
     'states apart': 'snapshots whose messages do not begin the newest: branches, and histories that were cut since',
@@ -29,6 +33,7 @@ export const langgraphFormat: Format = {
   detects: (record) => record.session_of === 'langgraph',
   read(record, context) {
     const events = objectsOf(record.events);
+    if (!events.some(isSnapshot)) return streamedRollout(record, events, context);
     const [newest = 0] = events.map((_, at) => at).sort((a, b) => laterFirst(events, a, b));
     const snapshot = events[newest] ?? {};
     const messages = stateMessages(snapshot);

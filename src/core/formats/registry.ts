@@ -58,6 +58,7 @@ import { verifiers, verifiersPage } from './verifiers.ts';
 import { verl } from './verl.ts';
 import { wandbTable } from './wandb-table.ts';
 import { weave, weaveFormat } from './weave.ts';
+import { webArena, webArenaExample } from './webarena.ts';
 
 /** All formats, the most specific first. */
 export const FORMATS: readonly Format[] = [
@@ -95,6 +96,8 @@ export const FORMATS: readonly Format[] = [
   strands,
   halTask,
   halResults,
+  webArena,
+  webArenaExample,
   langgraphFormat,
   langchain,
   pydanticAi,
