@@ -49,7 +49,7 @@ const chromeAt = (frame: number): Chrome => ({
   prompt: null,
 });
 
-/** What the lines around the panes cost, drawn plainly and by Ink, and what the panes would cost. */
+/** The cost of the lines around the panes, drawn plainly and by Ink, and the would-be cost of the panes. */
 export async function run(): Promise<void> {
   const plain = frameMs((frame) => drawPlainly(chromeAt(frame), COLOURS));
   const chrome = new InkChrome(COLOURS, () => {});

@@ -16,12 +16,12 @@ const DELAY_MS = 300;
 /** Rollouts in flight a worker; their number is whole waves of all workers. */
 const PLACES = 36;
 const ROLLOUTS = PLACES * 4 * (isWhole ? 70 : 5);
-/** Rollouts of which the processor time is told, and how many of them are in flight. */
+/** Rollouts whose processor time is reported, and how many of them are in flight. */
 const COSTED = isWhole ? 10_000 : 4_000;
 const BUSY = 256;
 const CALLS = isWhole ? 100_000 : 3_000;
 
-/** The model has a process of its own, as in life, and so that its processor time is not counted. */
+/** The model has a separate process, as in reality, so its processor time is not counted. */
 if (process.argv[2] === '--serve-model') {
   const server = await scriptedModel(
     ({ messages }) => {
@@ -177,7 +177,7 @@ async function costs(redis: TestRedis, folder: string, model: string): Promise<v
   console.log(`    ${told.join(', ')} ms; ${await redisBytes(redis, many + few)}`);
 }
 
-/** What a rollout in flight takes there at the most, and what it leaves in the file. */
+/** The most that a rollout in flight takes there, and the size that it leaves in the file. */
 async function redisBytes(redis: TestRedis, rollouts: number): Promise<string> {
   const shared = await shareRedis(redis.url, () => {});
   const info = await shared.redis.info();

@@ -27,7 +27,7 @@ function latency(rollout: number, turn: number, low: number, high: number): numb
 const modelSeconds = (rollout: number, turn: number) => latency(rollout, turn, 0.5, 2.5);
 const toolSeconds = (rollout: number, turn: number) => latency(rollout, turn + 100, 0.05, 0.5);
 
-/** What the slowest rollout would take alone, if nothing but the latencies cost time. */
+/** The time of the slowest rollout alone, if only the latencies cost time. */
 function longestChain(): number {
   const chains = Array.from({ length: ROLLOUTS }, (_, rollout) => {
     let seconds = 0;
@@ -39,7 +39,7 @@ function longestChain(): number {
   return Math.max(...chains);
 }
 
-/** The server has a process of its own, as in life, and so that its memory is not counted. */
+/** The server has a separate process, as in reality, so its memory is not counted. */
 if (process.argv[2] === '--serve-model') {
   const server = await scriptedModel(
     ({ messages }) => {
@@ -149,6 +149,6 @@ async function atOnce(): Promise<void> {
     `${median(memory).toFixed(0)} kB`,
     `resident: ${Math.max(...resident).toFixed(0)} kB`,
     null,
-    'told',
+    'reported',
   );
 }

@@ -22,7 +22,7 @@ function argument(name: string): string | undefined {
   return process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3);
 }
 
-/** Rollouts of 2 kB: their facts, found and kept, and questions to all of them. Each part is a process of its own. Goals are for a million. */
+/** Rollouts of 2 kB: their facts, found and kept, and questions to all of them. Each part is a separate process. Goals are for a million. */
 export async function run(): Promise<void> {
   const dump = madeDump(`find-${ROLLOUTS}`, ROLLOUTS / PER_STEP, PER_STEP, 2);
   const cache = mkdtempSync(join(tmpdir(), 'find-'));
@@ -34,7 +34,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** In a process of its own: the memory of one part is not that of another. */
+/** In a separate process: the memory of one part is not that of another. */
 function inProcess(name: string, dump: string, cache: string): Promise<void> {
   const child = fork(fileURLToPath(import.meta.url), [`--part=${name}`, `--rollouts=${ROLLOUTS}`, dump, cache]);
   return new Promise((resolve, reject) =>

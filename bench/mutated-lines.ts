@@ -29,12 +29,12 @@ const HOLDS = process.env.SAMPLE ?? '';
 /** Lines of one file: all are of one sample, as a writer's file is. */
 const TOGETHER = 200;
 const HANG = 100;
-/** Faults of a kind that are told whole. */
+/** Faults of a kind that are printed whole. */
 const TOLD = 4;
 
 const KINDS = ['crash', 'hang', 'wide', 'gap'] as const;
 type Kind = (typeof KINDS)[number];
-/** Counts a fault, and keeps the first of each kind to be told. */
+/** Counts a fault, and keeps the first of each kind to print. */
 type Note = (kind: Kind, line: string, says: string) => void;
 
 /** Keys that work in the screen alone. */

@@ -51,7 +51,7 @@ export async function run(): Promise<void> {
   );
 }
 
-/** ms from the start of the process until text of the newest rollout stands on the screen. */
+/** ms from the start of the process until text of the newest rollout is on the screen. */
 function firstRollout(path: string): Promise<number> {
   const start = performance.now();
   return onScreen(path, /Problem 40-0|<think>|think,/, () => performance.now() - start);

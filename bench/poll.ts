@@ -6,7 +6,7 @@ import { bin, cpuSeconds, figure, median, residentMegabytes, root } from './supp
 const SECONDS = 15;
 const APPENDS = 10;
 
-/** What a directory of 10,000 steps costs beside one of 100, polled once a second and by events. */
+/** The cost of a directory of 10,000 steps beside one of 100, polled once a second and by events. */
 export async function run(): Promise<void> {
   for (const how of [['--poll', '1'], []]) {
     const many = await watch(10_000, how);

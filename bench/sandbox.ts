@@ -52,7 +52,7 @@ async function againstPython(url: string): Promise<void> {
   }
 }
 
-/** What the filter of system calls and a cgroup add to print(1), each with and without in turns. */
+/** The cost that the filter of system calls and a cgroup add to print(1), each with and without in turns. */
 async function protection(): Promise<void> {
   if (hasSeccomp()) {
     const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-bench-'));
@@ -123,7 +123,7 @@ async function rate(one: () => Promise<void>): Promise<number> {
   return (A_ROUND / (performance.now() - began)) * 1000;
 }
 
-/** A child is warmed anew after each run; only one that had the time to is met warm. */
+/** A child is warmed again after each run; only one that had time for it is found warm. */
 async function pooled(url: string): Promise<void> {
   const latencies: number[] = [];
   for (let index = 0; index < 9; index++) {

@@ -98,7 +98,7 @@ function startWriter(directory: string, marked: (mark: string, at: number) => vo
   return { ready, written, go: () => child.stdin.end('go\n'), kill: () => child.kill('SIGKILL') };
 }
 
-/** What the writer wrote, what the screen shows page by page, and what a viewer that starts now lists: all three must be one. */
+/** The writer's rollouts, those on the screen page by page, and those listed by a new viewer must be the same. */
 async function judge(app: App, directory: string, { truth }: Written): Promise<void> {
   const wanted: Lines = new Map();
   for (const [step, scores] of Object.entries(truth))
@@ -119,7 +119,7 @@ async function judge(app: App, directory: string, { truth }: Written): Promise<v
   figure(
     'rows on the screen at the end',
     onScreen.size.toLocaleString('en-US'),
-    `written: ${total}, listed anew: ${listed.size.toLocaleString('en-US')}`,
+    `written: ${total}, listed again: ${listed.size.toLocaleString('en-US')}`,
     null,
     `the writer's lines (${isSame ? `yes, sha1 ${truthHash}` : 'NO'}; all there ${settled.toFixed(0)} ms after the last)`,
   );

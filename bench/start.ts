@@ -4,7 +4,7 @@ import { bin, figure, madeDump, median } from './support/measure.ts';
 
 const RUNS = 15;
 
-/** What it costs to start: `--version`, the list, the first frame with a list and a rollout's text, the first key that works. */
+/** The cost of a start: `--version`, the list, the first frame with a list and a rollout's text, the first key that works. */
 export async function run(): Promise<void> {
   const dump = madeDump('10mb', 40, 10, 24);
   const times = {
@@ -37,7 +37,7 @@ function timed(args: readonly string[]): number {
   return performance.now() - start;
 }
 
-/** Milliseconds until list and text stand in the frame, and until a key that was pressed at once has moved to the next rollout. */
+/** Milliseconds until list and text are in the frame, and until a key that was pressed at once has moved to the next rollout. */
 function screen(dump: string): Promise<{ frame: number; key: number }> {
   return new Promise((resolve) => {
     const start = performance.now();

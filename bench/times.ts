@@ -14,7 +14,7 @@ import { figure, percentile } from './support/measure.ts';
 
 const ROLLOUTS = 5000;
 
-/** A step of 5,000 rollouts with recorded times as a picture, drawn anew as a key would. */
+/** A step of 5,000 rollouts with recorded times as a picture, drawn again as a key would. */
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'times-'));
   const dump = await written(folder);

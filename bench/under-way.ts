@@ -106,7 +106,7 @@ export async function run(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The writer, in a thread of its own: `live.json` once a second, a message at a time. */
+/** The writer, in a separate thread: `live.json` once a second, a message at a time. */
 async function write(folder: string): Promise<void> {
   const { parentPort } = await import('node:worker_threads');
   const own = join(folder, '.rollout-viewer');

@@ -191,7 +191,7 @@ async function many(rootfs: string, home: string): Promise<void> {
     `${seconds.toFixed(0)} s`,
     `${((ROLLOUTS * 30) / seconds).toFixed(0)} calls a second`,
     null,
-    'told',
+    'reported',
   );
   figure(
     'memory of a program, late against early',

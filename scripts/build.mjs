@@ -39,7 +39,7 @@ const simdAlone = {
   },
 };
 
-/** zod brings its messages in fifty languages, of which the program prints one. */
+/** zod has its messages in fifty languages; the program prints one. */
 const zodInEnglish = {
   name: 'zod-in-english',
   setup({ onLoad }) {

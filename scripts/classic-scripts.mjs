@@ -215,6 +215,6 @@ function asciiOf(script, file) {
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   const left = /.{0,40}[^\0-\x7f]/.exec(escaped);
-  if (left !== null) throw new Error(`${file}: a character that no escape stands for: ${left[0]}`);
+  if (left !== null) throw new Error(`${file}: a character without an escape: ${left[0]}`);
   return escaped;
 }

@@ -1,4 +1,4 @@
-/** Commands of the Python module: `ls` and `show` are functions of their own, the others are reports. */
+/** Commands of the Python module: `ls` and `show` have separate functions, the others are reports. */
 const FUNCTIONS = ['ls', 'show'];
 /** Commands of `rollout_viewer.ray`, and of the workers that it starts. */
 const BY_WORKERS = ['replay', 'rescore', 'worker'];

@@ -1,4 +1,4 @@
-// What scripts/record.mjs shows: the keys, a training run in progress, and a model that answers.
+// The content that scripts/record.mjs shows: the keys, a training run in progress, and a model that answers.
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -29,8 +29,8 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
   const path = join(out, name);
   const text = readFileSync(path, 'utf8');
   if (name.startsWith('zod')) {
-    const told = text.replace(/\/\*\*[\s\S]*?\*\//g, (remark) => (remark.includes('@ts-') ? remark : ''));
-    writeFileSync(path, told.replace(/\n\s+/g, '\n'));
+    const bare = text.replace(/\/\*\*[\s\S]*?\*\//g, (remark) => (remark.includes('@ts-') ? remark : ''));
+    writeFileSync(path, bare.replace(/\n\s+/g, '\n'));
     continue;
   }
   const copy = relative(dirname(path), join(out, 'zod/classic/index.js'));
@@ -59,7 +59,7 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
   if (shown !== text) writeFileSync(path, shown);
 }
 
-// tsc writes the types of each file that the program reads, most of which no entry mentions.
+// tsc writes the types of each file that the program reads; the entries mention few of them.
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const reached = new Set(
   Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)])),

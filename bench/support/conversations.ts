@@ -20,7 +20,7 @@ export interface Family {
   special: readonly string[];
   /** It renders calls and results; else a conversation holds none. */
   tools: boolean;
-  /** A system's text has no turn of its own. */
+  /** A system's text has no separate turn. */
   noSystem?: true;
   /** Arguments are JSON text, since this Jinja does not print an object where Python's does. */
   textArguments?: true;
@@ -112,7 +112,7 @@ function tool(name: string, description: string, types: Record<string, string>) 
   };
 }
 
-/** What this Jinja cannot run as it is: Python's list.pop, objects with numbers for keys, `for` over nothing, blocks of a trainer. */
+/** Constructs that this Jinja cannot run unchanged: Python's list.pop, objects with numbers for keys, `for` over nothing, blocks of a trainer. */
 function patched(source: string): string {
   return source
     .replaceAll(/\{%-?\s*(?:end)?generation\s*-?%\}/g, '')
@@ -138,7 +138,7 @@ export function renderFamily(
   return renderBehind(family, folder, messages, /M\d+a/.exec(before.content)![0]);
 }
 
-/** @param said words of the last message before the first reply, which stand nowhere else */
+/** @param said words of the last message before the first reply, which occur nowhere else */
 export function renderBehind(
   family: Family,
   folder: string,
@@ -163,7 +163,7 @@ export function renderBehind(
   try {
     const whole = render(messages, false);
     const asked = render(messages.slice(0, first), true);
-    // What the model is asked is the prompt; the template may write it otherwise once more was said, so the response is found by its own words.
+    // The prompt is the model's input; the template may write it differently in a longer conversation, so the response is found by its words.
     const behind = (text: string): number => text.lastIndexOf(said);
     let [at, from] = [behind(asked), behind(whole)];
     while (at < asked.length && asked[at] === whole[from]) {
@@ -187,7 +187,7 @@ export function stripped({ special }: Family, text: string): string {
   return special.reduce((rest, token) => rest.replaceAll(token, ''), text);
 }
 
-/** Words that tell which message a text is of: `m3w2`, and in between common ones. */
+/** Words that identify the message of a text: `m3w2`, and in between common ones. */
 const COMMON = ['so', 'the', 'answer', 'is', '42', 'we', 'add', 'Paris', 'warm', 'not', '让我们', '🙂'];
 
 /** Role words and tags that are no header. */
@@ -208,7 +208,7 @@ const HOSTILE_WORDS = [
   '<|im_end|>',
 ];
 
-/** What reads like a header, or an end, in some template: role words alone on a line, markers. */
+/** Texts that read like a header, or an end, in some template: role words alone on a line, markers. */
 const HOSTILE = [
   '\nuser\n',
   '\nassistant\n',
@@ -246,7 +246,7 @@ interface Words {
   tail: string;
 }
 
-/** A conversation whose every message is named in its text, asked of each family once, to learn what stands between the texts. */
+/** A conversation whose every message is named in its text, asked of each family once, to learn the text between the texts. */
 const SAMPLE = (family: Family): Message[] =>
   (
     [
@@ -257,7 +257,7 @@ const SAMPLE = (family: Family): Message[] =>
     ] as const
   ).map((role, i) => messageOf({ role, words: { list: ['so'], lead: '', tail: '.' } }, i, family, 0));
 
-/** What the family's template writes between two texts, with special tokens and without: the quotes that deceive most. */
+/** The text that the family's template writes between two texts, with special tokens and without: the quotes that deceive most. */
 export function bordersOf(family: Family, folder: string): string[] {
   const text = renderFamily(family, folder, SAMPLE(family));
   if (text === null) return [];
@@ -270,7 +270,7 @@ export function bordersOf(family: Family, folder: string): string[] {
 }
 
 /**
- * Conversations of which each text names its message; `hostile` texts hold role words and markers as well. Of what reads like a header a
+ * Conversations in which each text names its message; `hostile` texts hold role words and markers as well. Of what reads like a header a
  * text holds one: two make a turn, and then two conversations give the same text.
  */
 export function conversations(

@@ -1,7 +1,7 @@
 import { verl } from '../../src/core/formats/verl.ts';
 import type { Message } from './conversations.ts';
 
-/** What reading a conversation came to, against what it was rendered from. */
+/** The reading of a conversation, against the conversation that was rendered. */
 export interface Verdict {
   /** Turns that hold words of another role, or of two messages, and are not unknown. */
   wrong: number;

@@ -1,6 +1,6 @@
 const indices = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** Steps of Tunix: the conversation stands in the last, or each tells its own part. */
+/** Steps of Tunix: the conversation is in the last, or each holds its part. */
 function tunix(count: number, isBare: boolean): object {
   const said = (i: number): string =>
     `step ${i}: let me add.\n<tool_call>{"name": "calculator", "arguments": {"a": ${i}}}</tool_call>`;
@@ -59,7 +59,7 @@ const jsonOf = (bytes: number): string =>
     indices(Math.round(bytes / 75)).map((i) => ({ id: i, name: `row ${i}`, tags: ['a', 'b', 'c'], value: i / 7 })),
   );
 
-/** Records of which each is long in a way of its own. */
+/** Records, each long in a different way. */
 export const LONG_RECORDS: Record<string, () => object> = {
   'one text of 45 MB': () => verl('let me verify each step of it.\n'.repeat(1_450_000)),
   'one line of 45 MB': () => verl('let me verify each step of it. '.repeat(1_450_000)),

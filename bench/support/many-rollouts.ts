@@ -41,7 +41,7 @@ function latency(number: number): number {
 
 type ManyMode = 'chat' | 'generate';
 
-/** The model server, in a process of its own: `ids` are those of the turns, for a server that gives ids. */
+/** The model server, in a separate process: `ids` are those of the turns, for a server that gives ids. */
 export async function serveMany(ids: number[][][] | null): Promise<string> {
   const lengths: number[] = [];
   const server = await scriptedModel(
@@ -52,7 +52,7 @@ export async function serveMany(ids: number[][][] | null): Promise<string> {
         const call = { ...callOf(turn, number % VARIANTS), id: `call_${turn}` };
         return turn === TURNS - 1 ? { text: textOf(turn, 0), delay } : { text: THOUGHT, calls: [call], delay };
       }
-      // What was asked tells the turn: a turn has a hundred tokens more than the one before.
+      // The request shows the turn: a turn has a hundred tokens more than the one before.
       const asked = body.input_ids.length;
       lengths[0] ??= asked;
       const turn = Math.min(TURNS - 1, Math.round((asked - lengths[0]!) / ids[0]![0]!.length));

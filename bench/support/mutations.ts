@@ -6,7 +6,7 @@ import { sampleRecords } from './variants.ts';
 /** A longer line says no more, and takes longer. */
 const LONGEST = 20_000;
 
-/** What makes trouble in a terminal, in JSON, or to a reader of templates. */
+/** Texts that make trouble in a terminal, in JSON, or for a reader of templates. */
 const HOSTILE = [
   ...[
     '\u200d',

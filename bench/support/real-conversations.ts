@@ -11,7 +11,7 @@ export interface RealConversation {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Lists of messages with a role and a text or calls, wherever they stand in a JSON value; the outermost of those that lie in each other. */
+/** Lists of messages with a role and a text or calls, anywhere in a JSON value; the outermost of those that lie in each other. */
 function* listsIn(value: unknown, depth = 0): Generator<Record<string, unknown>[]> {
   if (depth > 6) return;
   if (Array.isArray(value)) {

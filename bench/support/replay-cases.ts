@@ -9,7 +9,7 @@ export interface ReplayCase {
   about: string;
 }
 
-/** What a program prints, as pieces: fixed text, or noise that is another in every run. */
+/** A program's output, as pieces: fixed text, or noise that is another in every run. */
 interface Program {
   name: string;
   code: string;
@@ -221,7 +221,7 @@ const PROGRAMS: readonly ((chance: Chance, a: number, b: number) => Program)[] =
   }),
 ];
 
-/** What is done to a text that was made by construction; null where it is not changed by it. */
+/** A change to a text made by construction; null if it does not change the text. */
 const TAMPERS: readonly { name: string; of(text: string, chance: Chance): { text: string; at: number } | null }[] = [
   {
     name: 'a digit',
@@ -349,7 +349,7 @@ function caseOf(
   if (tamper !== null) {
     const name = streams.stdout.length > 0 ? 'stdout' : 'stderr';
     const pieces = streams[name];
-    // The pieces of a traceback are how Python tells it; the last one is what was raised.
+    // The pieces of a traceback follow Python's; the last one is the raised exception.
     const fixed = pieces.flatMap((piece, i) =>
       typeof piece === 'string' && (name === 'stdout' || i === pieces.length - 1) ? [i] : [],
     );

@@ -1,5 +1,5 @@
 // A trainer that behaves badly: node soak-writer.mjs DIRECTORY SECONDS LINES_A_SECOND FILES
-// It appends over all files in turns, in pieces; begins files anew as a resumed run does, cuts them short, rotates them, replaces them by a rename.
+// It appends over all files in turns, in pieces; restarts files as a resumed run does, cuts them short, rotates them, replaces them by a rename.
 // Once a second it appends a marked line to 99.jsonl and says so on stdout. At its end it says what each file holds.
 import { appendFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const path = (step) => join(directory, `${step}.jsonl`);
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const now = () => performance.timeOrigin + performance.now();
 
-/** What each file holds: a line is [its text, its score]; the score of a line that was cut is null. */
+/** The content of each file: a line is [its text, its score]; the score of a line that was cut is null. */
 const truth = new Map();
 /** Halves of lines that are still to be written. */
 const halves = new Map();
@@ -75,7 +75,7 @@ const EVENTS = {
     truth.set(step, truth.get(step).slice(0, some(step)));
     truncateSync(path(step), Buffer.byteLength(text(truth.get(step))));
   },
-  /** In the middle of a line, as a full disk does; what comes next stands on a line of its own. */
+  /** In the middle of a line, as a full disk does; the next text is on a new line. */
   torn(step) {
     const lines = truth.get(step);
     if (lines.length === 0) return;

@@ -1,5 +1,5 @@
 // A language model of a few kilobytes in llama.cpp's file format (GGUF 3): the layers of Llama with random weights, over the vocabulary of a tokenizer.json.
-// What it says means nothing; all else about it is real: a tokenizer, logits, sampling, a grammar that forces a text.
+// Its text means nothing; everything else about it is real: a tokenizer, logits, sampling, a grammar that forces a text.
 
 const EMBEDDING = 64;
 const HEADS = 4;

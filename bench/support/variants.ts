@@ -115,7 +115,7 @@ export function faultOf(record: JsonValue, next: () => number): string | null {
 /** A larger file takes too long to be tried thousands of times. */
 const LARGEST_FILE = 120_000;
 
-/** Files whose bytes are changed, by their path; each lies in a folder of its own, so that nothing beside it helps. */
+/** Files whose bytes are changed, by their path; each is in a separate folder, so nothing beside it helps. */
 export class DamagedFiles {
   readonly #folder = mkdtempSync(join(tmpdir(), 'damaged-'));
   readonly #files: { name: string; bytes: Buffer }[];
@@ -149,7 +149,7 @@ export class DamagedFiles {
       const kept =
         /\.jsonl$/.test(name) && file!.container === 'lines' && file!.copiedBytes === 0 ? linesBefore(bytes, from) : 0;
       dump.close();
-      return rows < kept ? `${name}: ${rows} rows where ${kept} whole lines stand before byte ${from}` : null;
+      return rows < kept ? `${name}: ${rows} rows where ${kept} whole lines precede byte ${from}` : null;
     } catch (error) {
       // A file that is refused says why.
       return error instanceof UsageError ? null : `${name}: ${(error as Error).stack}`;

@@ -72,7 +72,7 @@ export const FORMS: readonly Form[] = [
         ? recorded
         : null,
   },
-  { name: 'message', about: 'what was raised, in a line', showsErrors: true, text: message },
+  { name: 'message', about: 'the exception, in a line', showsErrors: true, text: message },
 ];
 
 export const formNamed = (name: string): Form | undefined => FORMS.find((form) => form.name === name);

@@ -124,7 +124,7 @@ function whySkipped({ tool, name, arguments: args, code, created }: PlannedCall)
   if (tool === null)
     return `no tool here runs ${name ?? 'a call without a name'}; --tools YAML or --tool ${name ?? 'NAME'}=LANGUAGE may give one`;
   if (tool.argumentsOf(args) === null)
-    return tool.language === null ? 'its arguments are no JSON object' : 'its arguments hold no code';
+    return tool.language === null ? 'its arguments are not a JSON object' : 'its arguments hold no code';
   if (tool.language !== null && code === null) return 'its arguments hold no code';
   if (code !== null && !isLanguage(code.language))
     return `environment (no sandbox knows the language ${code.language})`;

@@ -55,7 +55,7 @@ describe('a dump that cannot grow', () => {
       ['unshare', '-Urm'],
     );
     expect(stdout).toBe('first 1\nsecond 0\n');
-    expect(stderr).toContain('no space left on the disk; what is whole is kept');
+    expect(stderr).toContain('no space left on the disk; whole rollouts are kept');
     expect(stderr).not.toMatch(/ {4}at /);
     expect(readFileSync(join(folder, 'copy.jsonl'), 'utf8').split('\n')).toHaveLength(TASKS + 1);
     expect(shown(join(folder, 'copy.jsonl'))).toEqual(await clean());
@@ -67,7 +67,7 @@ describe('a dump that cannot grow', () => {
       [],
     );
     expect(stdout).toBe('first 1\nsecond 0\n');
-    expect(stderr).toContain('the file may not grow any further (ulimit -f); what is whole is kept');
+    expect(stderr).toContain('the file may not grow any further (ulimit -f); whole rollouts are kept');
     expect(stderr).not.toMatch(/ {4}at /);
     expect(shown(join(out, '1.jsonl'))).toEqual(await clean());
   });

@@ -195,7 +195,7 @@ describe('a reward service', () => {
     [200, '{"f2p_count": 1, "f2p_total": 2}', 0.5],
     [200, '{"f2p_count": 1, "f2p_total": 0}', 0],
     [200, '{}', 'no reward in the answer'],
-    [200, 'no JSON', 'the answer is no JSON: no JSON'],
+    [200, 'no JSON', 'the answer is not JSON: no JSON'],
     [500, '{"reward": 1}', 'HTTP 500'],
   ])('%d %s → %d', async (status, body, reward) => {
     let asked: unknown;

@@ -17,7 +17,7 @@ class NodeMissing(RuntimeError):
 
 
 def command() -> List[str]:
-    """What stands before the arguments of the program. Raises NodeMissing."""
+    """The command before the program's arguments. Raises NodeMissing."""
     old: List[str] = []
     for node in _nodes():
         version = _version(node)

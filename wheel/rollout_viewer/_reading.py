@@ -27,11 +27,11 @@ NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-i
 
 
 class ReadingFailed(RuntimeError):
-    """The program could not read what was named; the message is its own."""
+    """The program could not read the input; the message is the program's."""
 
 
 class Rollout(Dict[str, Any]):
-    """A rollout as `show --json` tells it; a notebook shows it as the page of `show --html`, in a frame of its own."""
+    """A rollout as in `show --json`; a notebook shows the page of `show --html` in a frame."""
 
     def _repr_html_(self) -> str:
         page = "".join(_lines(["show", "--html", "-", "--", self["locator"]]))
@@ -72,7 +72,7 @@ def report(verb: Report, *paths: Path, **flags: Unpack[ReportFlags]) -> pandas.D
 
 
 def frame(*paths: Path, **flags: Unpack[LsFlags]) -> pandas.DataFrame:
-    """A pandas DataFrame, a row a rollout; the keys under `extras` are columns of their own."""
+    """A pandas DataFrame, one row per rollout; the keys under `extras` are separate columns."""
     words = _words("ls", "frame()", paths, flags)
     pandas = _pandas()
     rows = _rows(words)

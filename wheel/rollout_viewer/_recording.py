@@ -55,7 +55,7 @@ class Recording:
         return self._said
 
     def url_of(self, rollout: str) -> str:
-        """The address for one rollout: its requests are not told apart by their histories then."""
+        """The address for one rollout: all its requests belong to it, whatever their histories."""
         return "%s/rollout/%s" % (self.anthropic_base_url, quote(rollout, safe=""))
 
     def reward(self, rollout: str, **values: Any) -> None:

@@ -349,7 +349,7 @@ def _content(message: Message) -> str:
 
 
 def _plain(turns: Sequence[Message], sampled: List[int], is_known: bool) -> Tuple[List[Piece], List[Piece]]:
-    """The texts as the messages tell them: role, line break, content, line break. Each run of ones is a turn that the model wrote."""
+    """The texts built from the messages: role, line break, content, line break. Each run of ones is a turn that the model wrote."""
     first = sampled[0] if sampled else len(turns)
     prompt: List[Piece] = []
     response: List[Piece] = []
@@ -413,7 +413,7 @@ def _laid(
     runs: Sequence[Tuple[int, int, Optional[bool]]],
     texts: Sequence[str],
 ) -> Tuple[List[Piece], List[Piece]]:
-    """The texts as they were sampled. Turns that only the ids tell are added: the model's, and what stands between them."""
+    """The texts as they were sampled. Turns known only from the ids are added: the model's, and those between them."""
     if not texts:
         return _plain(turns, sampled, False)
     said = [text for text, (_, _, bit) in zip(texts, runs) if bit is not False]
@@ -489,7 +489,7 @@ def _spans(pieces: Sequence[Piece]) -> str:
 
 
 def _messages(turns: Sequence[Mapping[str, Any]], pieces: Sequence[Piece]) -> List[Dict[str, Any]]:
-    """A content that stands in the texts is not told twice; calls stand in `tool_calls`."""
+    """Content that is in the texts is not repeated; calls are in `tool_calls`."""
     shown: Dict[int, str] = {}
     for index, kind, text in pieces:
         if kind != ":":

@@ -81,7 +81,7 @@ def _run(
 
 
 def _results(words: List[str], crew: _Crew) -> List[Dict[str, Any]]:
-    """What the run prints. What it says meanwhile, of workers that it must refuse above all, is logged as it comes."""
+    """The run's output. Its messages, above all of refused workers, are logged as they arrive."""
     run = subprocess.Popen(command() + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert run.stdout is not None and run.stderr is not None
     said: List[str] = []

@@ -10,7 +10,7 @@ __all__ = ["Recorder"]
 
 
 class Recorder:
-    """SkyRL's TrainingCallback. Prompts and responses are told by their ids alone: the batch holds no messages."""
+    """SkyRL's TrainingCallback. Prompts and responses are known only by their ids: the batch holds no messages."""
 
     def __init__(self, directory: str = "rollout_data") -> None:
         self.directory = directory

@@ -134,7 +134,7 @@ class Recording:
             })  # fmt: skip
 
     def _found(self, prompt: List[int], ids: List[int], said: int) -> Tuple[Optional[_Scored], int]:
-        """A masked completion (cut, for example) has no length of its own: it is that of the completion that was scored."""
+        """A masked completion (cut, for example) has the length of the scored completion."""
         batch = self._waiting.get(self.mode, {})
         key: Optional[Tuple[int, ...]] = tuple(ids[:said])
         if said == 0 or key not in batch:
@@ -215,7 +215,7 @@ def record(trainer: Any, directory: str = "rollout_data") -> Optional[Recording]
         say_once("rollout-viewer records nothing: this TRL has another form (%s)" % error)
         return None
     trainer.reward_funcs = [
-        # A reward model is called with tokens of its own.
+        # A reward model is called with its own tokens.
         func if hasattr(func, "parameters") or not callable(func) else recording.rewarded(name, func)
         for name, func in zip(names, funcs)
     ]

@@ -43,7 +43,7 @@ export function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, u
   return (
     guessed ?? {
       kind: 'none',
-      reason: `${name === '' ? 'a call without a name' : name} is no tool of a container that is known here`,
+      reason: `${name === '' ? 'a call without a name' : name} is not a known tool of a container`,
     }
   );
 }

@@ -16,7 +16,7 @@ const TESTS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
 export function parsePassRange(text: string): (scores: readonly number[]) => boolean {
   const [, low, lowSign, word, sign, high] = RANGE.exec(text) ?? [];
   if (low === undefined && high === undefined)
-    throw new Error(`"${text}" is no range: 0<pass<1, pass>=0.25, solved==1`);
+    throw new Error(`"${text}" is not a range; examples: 0<pass<1, pass>=0.25, solved==1`);
   return (scores) => {
     if (scores.length === 0) return false;
     const solved = scores.filter((score) => score > 0).length;

@@ -135,7 +135,7 @@ function commandEffects({ words, redirects }: SimpleCommand, command: string): F
     const below: FileEffect =
       last?.isPlain === true
         ? { kind: 'below', dir: last.text, why: `${name} writes there` }
-        : anyFile(`${name} writes where the text does not say`);
+        : anyFile(`${name} writes to a place that the text does not name`);
     return [...effects, { kind: 'named', text: command }, below];
   }
   if (name === 'rm' || name === 'unlink') {
@@ -163,7 +163,7 @@ function commandEffects({ words, redirects }: SimpleCommand, command: string): F
       },
     ];
   if (writesByOption(name, args)) {
-    if (/[$`]/.test(args.join(' '))) effects.push(anyFile(`${name} writes where the text does not say`));
+    if (/[$`]/.test(args.join(' '))) effects.push(anyFile(`${name} writes to a place that the text does not name`));
     return [...effects, { kind: 'named', text: args.join(' ') }];
   }
   if (name === 'git') return [...effects, ...gitEffects(args)];

@@ -160,7 +160,7 @@ class Parser {
     if (check !== null) return { op: 'finding', check };
     const ofStep = SIGNAL_NAMES.find((one) => name.kind === 'name' && one === name.value);
     if (ofStep !== undefined) return { op: 'signal', check: ofStep };
-    throw new QueryError(`there is no finding of this name: ${[...CHECKS, ...SIGNAL_NAMES].join(', ')}`, name.at);
+    throw new QueryError(`unknown finding; known: ${[...CHECKS, ...SIGNAL_NAMES].join(', ')}`, name.at);
   }
 
   #literal(name: string, field: Field, by: Comparison): Literal {

@@ -67,7 +67,7 @@ export function historyReport(locator: string, rollout: Rollout | null, turn: nu
   const tools = rollout?.toolSchemas ?? [];
   const chars = turns.reduce((sum, { text }) => sum + text.length, 0);
   return {
-    title: `what the model saw for t${turn} of ${locator}`,
+    title: `the model's view at t${turn} of ${locator}`,
     columns: [
       {
         ...{ key: 'turn', title: 'turn', type: 'turn', width: 6, identifies: true },

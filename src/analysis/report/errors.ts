@@ -29,7 +29,7 @@ const COLUMNS: readonly ReportColumn<Trouble>[] = [
     key: 'kind',
     title: 'kind',
     type: 'text',
-    meaning: 'kind of error; empty and cut results, and one answer to all calls, are no errors',
+    meaning: 'kind of error; empty and cut results, and one answer to all calls, are not errors',
     identifies: true,
     width: 15,
     value: ({ kind }) => kind,

@@ -50,7 +50,7 @@ export function incidentsReport(
         key: 'sentence',
         title: 'what happened',
         type: 'text',
-        meaning: 'what happened, and below it what came of it',
+        meaning: 'the event, with its consequences below',
         identifies: true,
         grows: true,
         width: 60,

@@ -44,7 +44,7 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         key: 'until',
         title: 'until',
         type: 'step',
-        meaning: 'the step that ended its growth; none where it jumped',
+        meaning: 'the step that ended its growth; none for a jump',
         hidesIfSame: true,
         value: ({ isTrend, until }) => (isTrend ? until : null),
       },

@@ -32,7 +32,7 @@ export const queueRunsReport = (runs: readonly QueueRun[]): Report<QueueRun> => 
   columns: [
     { key: 'kind', title: 'run', type: 'text', meaning: 'rollouts, executions or scores', value: ({ kind }) => kind },
     { key: 'what', title: 'of', type: 'text', meaning: 'what it works on', value: ({ what }) => what },
-    { key: 'host', title: 'host', type: 'text', meaning: 'where it was started', value: ({ host }) => host },
+    { key: 'host', title: 'host', type: 'text', meaning: 'the machine that started it', value: ({ host }) => host },
     { key: 'active', title: 'in flight', type: 'count', meaning: 'jobs that run', value: ({ active }) => active },
     { key: 'waiting', title: 'waiting', type: 'count', meaning: 'jobs that wait', value: ({ waiting }) => waiting },
     { key: 'failed', title: 'failed', type: 'count', meaning: 'jobs given up', value: ({ failed }) => failed },

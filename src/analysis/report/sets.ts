@@ -34,7 +34,7 @@ export const setsReport = (rows: readonly SetRow[]): Report<SetRow> => ({
       key: 'changed',
       title: 'changed',
       type: 'count',
-      meaning: 'how many of the open dump changed since, or are gone',
+      meaning: 'how many in the open dump changed since, or are gone',
       value: ({ changed }) => changed,
     },
     {

@@ -59,7 +59,7 @@ export function summaryReport(facts: FactRows, key: string, descending = false):
         key: 'bad_records',
         title: 'bad',
         type: 'count',
-        meaning: 'records that are no rollouts; no other column counts them',
+        meaning: 'records that are not rollouts; no other column counts them',
         value: ({ sum }) => sum.bad,
       },
       {

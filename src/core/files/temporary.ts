@@ -17,7 +17,7 @@ export function makeTemporary(prefix: string, parent = tmpdir()): string {
 export function temporaryProblem(error: unknown, parent = tmpdir()): Error {
   const remedy = 'TMPDIR names another';
   return isFull(error)
-    ? new Error(`there is no room left in the temporary folder ${parent}; ${remedy}`)
+    ? new Error(`no room left in the temporary folder ${parent}; ${remedy}`)
     : new Error(`the temporary folder ${parent} cannot be used (${reasonOf(error)}); ${remedy}`);
 }
 

@@ -24,7 +24,7 @@ export const atif: Format = {
     calls: 'steps[].tool_calls',
     contexts: 'subagent_trajectory_ref, subagent_trajectories, context_management',
     tokens: 'steps[].metrics.prompt_token_ids and completion_token_ids',
-    score: 'extra.reward, where a producer put one',
+    score: 'extra.reward, if a producer set it',
   },
   detects: (record) =>
     typeof record.schema_version === 'string' && /^ATIF/i.test(record.schema_version) && Array.isArray(record.steps),

@@ -68,7 +68,7 @@ function trajectoryRollout(record: JsonObject, frame: TrialFrame, context: ReadC
   const { trajectory, linked = {}, unread_files: unread } = record;
   const isUnread = Array.isArray(unread) && unread.length > 0;
   const text = isUnread
-    ? `[what the agent did is not read: there is no agent/trajectory.json, only ${unread.join(', ')}]`
+    ? `[the agent's actions are not read: there is no agent/trajectory.json, only ${unread.join(', ')}]`
     : '';
   const known = isJsonObject(trajectory) ? trajectory : { schema_version: 'ATIF', steps: [] };
   return readAtif({ ...known, linked, follows: true }, context, {

@@ -22,7 +22,7 @@ export const nemoGym: Format = {
     calls: 'items of the type function_call',
     score: 'reward',
     group: '_ng_task_index',
-    contexts: 'lists in response.output: one that repeats the list before it and goes on counts once',
+    contexts: 'lists in response.output: one that repeats and continues the list before it counts once',
     tokens: 'prompt_token_ids and generation_token_ids of the items, if not empty',
   },
   detects: (record) => isJsonObject(record.responses_create_params),

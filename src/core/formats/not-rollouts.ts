@@ -57,7 +57,7 @@ const KNOWN: readonly OtherFile[] = [
     is: (record) => (record.env !== undefined || record.env_id !== undefined) && record.num_examples !== undefined,
   },
   {
-    says: 'what a subagent of Claude Code was asked for; its session lies beside it',
+    says: 'the task of a subagent of Claude Code; its session is beside it',
     is: (record) =>
       record.agentType !== undefined &&
       (record.spawnDepth !== undefined || record.toolUseId !== undefined || Object.keys(record).length < 6),

@@ -40,7 +40,7 @@ export const tunixTrajectory: Format = {
   basis: 'files',
   mapping: {
     turns: 'steps[-1].chat_completions',
-    reasoning: 'steps[].thought, where the message does not hold it',
+    reasoning: 'steps[].thought, if the message does not hold it',
     score: 'reward',
     'reward of a turn': 'steps[].reward',
     returns: 'steps[].mc_return',

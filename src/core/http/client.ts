@@ -117,7 +117,7 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
           try {
             if (!reader.data(chunk)) return;
             settle(null);
-            timer = setTimeout(() => controller?.abort(new Error('the answer goes on behind its end')), DRAIN_MS);
+            timer = setTimeout(() => controller?.abort(new Error('the answer continues after its end')), DRAIN_MS);
           } catch (error) {
             giveUp(error);
           }
@@ -159,7 +159,7 @@ export async function exchange(request: HttpRequest & { timeoutMs: number }): Pr
 function refuseEncoded(encoding: string | undefined): void {
   if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding.trim()))
     throw new ConnectionError(
-      `the answer is compressed (${encoding}), which was not asked for; switch that off there`,
+      `the answer is compressed (${encoding}), which was not requested; switch that off there`,
       {
         isFinal: true,
       },

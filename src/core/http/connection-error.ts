@@ -50,6 +50,6 @@ export function reasonOfConnection(error: unknown): string {
   if (isNoTls(error))
     return 'TLS failed: what answers there does not speak https; does the address begin with http:// ?';
   if (code.startsWith('HPE_') || name === 'HTTPParserError')
-    return `the answer is not HTTP (${message}); is https:// asked for there?`;
+    return `the answer is not HTTP (${message}); does the server expect https://?`;
   return message || code || name || 'the connection failed';
 }

@@ -25,7 +25,7 @@ export function withEncodingFindings(rollout: Rollout, encoding: EncodingCompari
   if (ids)
     notice(
       'ids_drift',
-      `the text, encoded again, gives other ids from token ${ids.at} on: ${ids.id} ${quoted(ids.text)} was sampled, ${ids.instead ?? 'nothing'} comes of the text`,
+      `the text, encoded again, gives other ids from token ${ids.at} on: ${ids.id} ${quoted(ids.text)} was sampled, ${ids.instead ?? 'nothing'} comes from the text`,
     );
   if (ends !== undefined && ends.masked > 0 && isMasked(rollout))
     notice(

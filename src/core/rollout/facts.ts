@@ -256,7 +256,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'ratio_outside',
     title: 'outside',
-    help: `the share of trained tokens whose ratio lies outside of ${1 - CLIP} to ${1 + CLIP}, 0 to 1`,
+    help: `the share of trained tokens whose ratio is outside of ${1 - CLIP} to ${1 + CLIP}, 0 to 1`,
     ofBad: null,
     of: (rollout) => tokenMeasures(rollout).ratioOutside,
   },

@@ -49,7 +49,7 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
     notice(
       'mask_inverted',
       itemAt(foreign, 0).turn,
-      'the mask is the wrong way round: what the model wrote is masked, the rest is trained',
+      "the mask is inverted: the model's text is masked, the rest is trained",
     );
     return;
   }
@@ -71,7 +71,7 @@ function auditSpans(rollout: UncheckedRollout, notice: NoticeMask): void {
       numberInAt(behind, 0),
       `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised again?`,
     );
-  else for (const turn of masked) notice('mask_missing', turn, 'what the model wrote here is masked');
+  else for (const turn of masked) notice('mask_missing', turn, "the model's text here is masked");
 }
 
 /** The text of the response, without markers. */

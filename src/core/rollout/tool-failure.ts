@@ -101,7 +101,7 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
     /^(?:OS|IO|BlockingIO|BrokenPipe|ChildProcess|File(?:NotFound|Exists)|(?:Not|Is)ADirectory|Permission|ProcessLookup)Error$/,
     'exception',
     null,
-    'the operating system refused what the code asked for',
+    'the operating system refused a request of the code',
   ],
 ];
 

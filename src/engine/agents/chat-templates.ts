@@ -213,7 +213,7 @@ function messageRole(message: ChatMessage): string {
 
 function messageWords(message: ChatMessage): string {
   if (!Object.hasOwn(message, 'content')) throw new TypeError('a message has no content');
-  if (typeof message.content !== 'string') throw new TypeError('the content of a message is no text');
+  if (typeof message.content !== 'string') throw new TypeError('the content of a message is not text');
   return message.content;
 }
 

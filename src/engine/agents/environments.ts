@@ -107,7 +107,7 @@ export abstract class BaseTaskEnv extends BaseEnv implements Environment {
   constructor(task: JsonObject = {}, { maxSteps = 1, rewardFn, extra = {} }: TaskEnvOptions = {}) {
     super();
     if (rewardFn !== undefined && typeof rewardFn !== 'function')
-      throw new TypeError(`${new.target.name}: rewardFn is no function (task, action) => RewardOutput`);
+      throw new TypeError(`${new.target.name}: rewardFn is not a function (task, action) => RewardOutput`);
     if (!Number.isInteger(maxSteps) || maxSteps < 0)
       throw new TypeError(`${new.target.name}: maxSteps is ${String(maxSteps)}, not a whole number`);
     this.task = task;

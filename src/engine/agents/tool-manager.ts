@@ -186,7 +186,7 @@ export class ToolManager {
     const ids = calls.map(({ id }) => id ?? randomUUID());
     for (const { name, arguments: args } of calls)
       if (typeof args !== 'object' || args === null || Array.isArray(args))
-        throw new TypeError(`the arguments of ${name} are no object`);
+        throw new TypeError(`the arguments of ${name} are not an object`);
     // Keys are inserted first, so they have the order of the calls.
     for (const id of ids) outputs.set(id, '');
     const one = async ({ name, arguments: args }: ToolCall, index: number) =>

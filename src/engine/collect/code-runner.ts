@@ -19,7 +19,7 @@ export async function openCodeRunner(where: string): Promise<CodeRunner> {
   }
   if (where === 'unconfined')
     throw new Error(
-      '--sandbox unconfined: start `rollout-viewer sandbox --backend unconfined --yes-unconfined` if that is meant, and give its address',
+      '--sandbox unconfined: start `rollout-viewer sandbox --backend unconfined --yes-unconfined` if you want that, and give its address',
     );
   const runner = await createRunner({ backend: where as BackendChoice });
   const defaults = {

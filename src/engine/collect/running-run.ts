@@ -20,11 +20,11 @@ interface RunParts {
 }
 
 const DISK_ERRORS: Readonly<Record<string, string>> = {
-  ENOSPC: 'no space left on the disk; what is whole is kept',
-  EDQUOT: 'the disk quota is used up; what is whole is kept',
-  EROFS: 'the file system is read-only; what is whole is kept',
-  EFBIG: 'the file may not grow any further (ulimit -f); what is whole is kept',
-  EIO: 'the disk fails (input/output error); what is whole is kept',
+  ENOSPC: 'no space left on the disk; whole rollouts are kept',
+  EDQUOT: 'the disk quota is used up; whole rollouts are kept',
+  EROFS: 'the file system is read-only; whole rollouts are kept',
+  EFBIG: 'the file may not grow any further (ulimit -f); whole rollouts are kept',
+  EIO: 'the disk fails (input/output error); whole rollouts are kept',
   ESTALE: 'a file was deleted or replaced while the run wrote to it',
 };
 

@@ -7,7 +7,7 @@ export function jsonAnswer(status: number, text: string): JsonValue {
     return parseJson(text);
   } catch (error) {
     const shown = text.trim().slice(0, 200);
-    const problem = shown === '' ? `the answer is empty (HTTP ${status})` : `the answer is no JSON: ${shown}`;
+    const problem = shown === '' ? `the answer is empty (HTTP ${status})` : `the answer is not JSON: ${shown}`;
     throw new Error(problem, { cause: error });
   }
 }

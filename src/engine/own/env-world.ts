@@ -106,7 +106,7 @@ export class EnvWorld implements World {
     // The agent has already added the sampled turn.
     const own = this.#sent.length;
     if (agent.messages.length < own + 1)
-      throw new RolloutFault('user_fault', 'the agent took back messages, so its turns are no one conversation');
+      throw new RolloutFault('user_fault', 'the agent took back messages, so its turns are not one conversation');
     const given = terminate ? [] : agent.messages.slice(own + 1);
     const warning = this.#rewriting(agent.messages, sampled);
     this.#sent = agent.messages.map(asJson);
@@ -121,7 +121,7 @@ export class EnvWorld implements World {
     const isKept = turn?.role === 'assistant' && messageText(turn) === sampled;
     const changed = at !== -1 ? at : isKept ? null : own;
     if (changed === null) return undefined;
-    return `the agent changed message ${changed} behind the model's back: the conversation and its mask are what the model was shown, not what the agent made of it`;
+    return `the agent changed message ${changed} behind the model's back: the conversation and its mask are those shown to the model, not the agent's version`;
   }
 
   async finalize(): Promise<void> {

@@ -88,7 +88,7 @@ export function parseTools(text: string, path: string, setup: LoadSetup = {}): T
     if (type === 'mcp') {
       if (!mcp)
         throw new Error(
-          `${where}: mcp is missing: mcp_servers_config_path, and tool_selected_list where not all are meant`,
+          `${where}: mcp is missing: mcp_servers_config_path, and tool_selected_list to choose among its tools`,
         );
       return new McpEntryTool(serversHere(mcp, setup.guest, where), config ?? {}, { path, where });
     }

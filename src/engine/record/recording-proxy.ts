@@ -189,7 +189,7 @@ export class RecordingProxy {
       JSON.stringify(
         isKnown
           ? { ok: true }
-          : { error: { message: value === null ? 'the body is no JSON object' : `no rollout ${name}` } },
+          : { error: { message: value === null ? 'the body is not a JSON object' : `no rollout ${name}` } },
       ),
     );
   }

@@ -66,7 +66,7 @@ const math = withTruth((truth, action) => {
 });
 
 const mathDapo = withTruth((truth, action) => {
-  if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
+  if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is not text; verl raises here');
   const { score, acc, pred, older } = dapoScore(action, truth);
   return { reward: score, metadata: { acc, pred, ...(older && { older }) } };
 });
@@ -104,7 +104,7 @@ const orSympy =
   async (task, action, signal) => {
     const wanted = truthOf(task);
     const truth = judge === primeMathScore ? truthText(wanted) : wanted;
-    if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
+    if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is not text; verl raises here');
     const asked: string[] = [];
     const noted: Zero = (difference) => {
       asked.push(difference);

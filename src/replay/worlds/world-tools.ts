@@ -273,7 +273,7 @@ const textParameter = (description: string): JsonObject => ({ type: 'string', de
 export const newTools = ({ plan }: Pick<WorldOptions, 'plan'>): WorldTool[] => [
   newTool(
     'bash',
-    `Run a command in the shell of the container. ${plan.shell === 'persistent' ? 'Directory and variables go on from call to call.' : 'Each call has a new shell.'} Commands begin in ${plan.workdir.path}.`,
+    `Run a command in the shell of the container. ${plan.shell === 'persistent' ? 'Directory and variables are kept from call to call.' : 'Each call has a new shell.'} Commands begin in ${plan.workdir.path}.`,
     { command: textParameter('The command.'), timeout: { type: 'number', description: 'Seconds that it may take.' } },
     ['command'],
   ),

@@ -88,7 +88,7 @@ export function routesOf({
     ['/get_metrics', post('Metrics of results: none.', getMetricsRequest, (request) => datasets.getMetrics(request))],
     [
       '/get_metrics_function',
-      post('Python that makes metrics of results, where a class has it.', getMetricsFunctionRequest, (request) =>
+      post('Python that computes metrics of results, if a class has it.', getMetricsFunctionRequest, (request) =>
         datasets.getMetricsFunction(request),
       ),
     ],

@@ -21,7 +21,7 @@ export async function archiveImage(path: string, folder: string, say: (text: str
   const [, file = path, tag = ''] = /^(.+?)(?::([\w][\w.-]{0,127}))?$/.exec(existsSync(path) ? `${path}` : path) ?? [];
   const place = existsSync(path) ? path : file;
   if (!existsSync(place))
-    throw new Error(`oci:${path}: there is no such file; it must be an OCI archive, or what \`docker save\` writes`);
+    throw new Error(`oci:${path}: there is no such file; it must be an OCI archive, or the output of \`docker save\``);
   const missing = ['skopeo', 'umoci'].filter((program) => !isInstalled(program));
   if (missing.length > 0)
     throw new Error(
@@ -87,7 +87,7 @@ function archiveKind(place: string): 'oci' | 'oci-archive' | 'docker-archive' {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   } catch {
-    throw new Error(`oci:${place}: it is no tar archive, or it is cut`);
+    throw new Error(`oci:${place}: it is not a tar archive, or it is cut`);
   }
   if (/^(?:\.\/)?oci-layout$/m.test(names)) return 'oci-archive';
   if (/^(?:\.\/)?manifest\.json$/m.test(names)) return 'docker-archive';

@@ -92,12 +92,12 @@ async function heldImage(
 
 /** @throws Error with the command that brings an image which is not here */
 async function inspect(engine: EngineName, name: string): Promise<z.infer<typeof inspected>[number]> {
-  if (!isImageName(name)) throw new Error(`${name} is no name of an image`);
+  if (!isImageName(name)) throw new Error(`${name} is not the name of an image`);
   let text: string;
   try {
     text = await runTool(engine, [...FLAGS[engine], 'image', 'inspect', name]);
   } catch (error) {
-    throw new Error(`${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${errorMessage(error)})`);
+    throw new Error(`${engine} has no image ${name}: \`${engine} pull ${name}\` gets it (${errorMessage(error)})`);
   }
   const [image] = inspected.parse(JSON.parse(text));
   if (image === undefined) throw new Error(`${engine} says nothing of ${name}`);
@@ -200,7 +200,7 @@ export async function builtImage(
       errorMessage(error),
     );
     throw new Error(
-      `${task}: ${errorMessage(error)}${network === true ? '' : pulls ? '; what it is built from is not here: --network lets the engine bring it' : '; --network lets its steps use the network'}`,
+      `${task}: ${errorMessage(error)}${network === true ? '' : pulls ? '; its base is not here: --network lets the engine get it' : '; --network lets its steps use the network'}`,
     );
   }
   return heldImage(engine, tag, task, folder, say);

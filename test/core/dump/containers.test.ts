@@ -264,6 +264,6 @@ test.skipIf(!existsSync('/dev/full'))('where no room is left it is the temporary
     (async () => {
       for await (const _ of copy.fill);
     })(),
-  ).rejects.toThrow(/^there is no room left in the temporary folder .*; TMPDIR names another$/);
+  ).rejects.toThrow(/^no room left in the temporary folder .*; TMPDIR names another$/);
   closeSync(full);
 });

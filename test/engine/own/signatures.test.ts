@@ -136,7 +136,7 @@ describe('document 002', () => {
     );
     wrong(() => new TrajectoryCollectEngine(any({}), env, () => ''), 'agent.updateFromEnv()');
     wrong(() => new ToolEnvironment(task, toolMap, any('exact_match'), 3), '(task, toolMap, rewardFn, maxSteps)');
-    wrong(() => new ToolEnvironment(task, toolMap, { rewardFn: any('exact_match') }), 'rewardFn is no function');
+    wrong(() => new ToolEnvironment(task, toolMap, { rewardFn: any('exact_match') }), 'rewardFn is not a function');
     wrong(() => new ToolEnvironment(task, toolMap, any({ reward_fn: exact })), 'no option is named reward_fn');
     wrong(
       () => new TrajectoryCollectEngine(agent, env, any({ modelCall: () => '', final_reward_fn: () => 1 })),

@@ -22,7 +22,7 @@ it('says what is wrong with an image', async () => {
   await expect(openImage(`rootfs:${home}/empty`)).rejects.toThrow('no /bin/sh in it');
   await expect(openImage(`rootfs:${home}/busy`)).rejects.toThrow('no bash');
   await expect(openImage(`${home}/empty`)).rejects.toThrow('no Dockerfile in it');
-  await expect(openImage('a name; rm -rf /')).rejects.toThrow('no name of an image');
+  await expect(openImage('a name; rm -rf /')).rejects.toThrow('is not the name of an image');
   await expect(openImage(`oci:${home}/none.tar`)).rejects.toThrow('there is no such file');
 });
 

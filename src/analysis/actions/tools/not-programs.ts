@@ -9,7 +9,7 @@ export const NOT_PROGRAMS: readonly KnownTool[] = [
       typeof args.keystrokes === 'string' || Array.isArray(args.keystrokes)
         ? {
             kind: 'none',
-            reason: 'keystrokes into a terminal are not replayable: what they did depends on when they came',
+            reason: 'keystrokes into a terminal cannot be replayed: their effect depends on their timing',
           }
         : null,
   },

@@ -152,7 +152,7 @@ function gemmaCall(raw: string): ReadCall {
     )
     .join('');
   const read = callJsonOf(json);
-  if ('error' in read) return failedCall('its arguments are not what the grammar says', name);
+  if ('error' in read) return failedCall('its arguments do not follow the grammar', name);
   return isJsonObject(read.value)
     ? { name, arguments: objectIn(read.value), error: null }
     : failedCall('no arguments', name);

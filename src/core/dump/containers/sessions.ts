@@ -105,7 +105,7 @@ function joinedBy(session: Session, found: readonly FoundSession[]): FoundSessio
 export function eventOf(text: string, line: number): JsonObject {
   try {
     const value = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text);
-    return isJsonObject(value) ? value : lostLine(line, 'it is no JSON object');
+    return isJsonObject(value) ? value : lostLine(line, 'it is not a JSON object');
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const isCut = error.offset >= text.length;

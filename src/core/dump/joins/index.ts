@@ -239,7 +239,7 @@ async function eventsJoin(folder: string): Promise<Adder> {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const events = names.sort().flatMap((name) => {
     const event = fileValue(folder + name);
-    if (event === null) return [lostLine(Number(/\d+/.exec(name)?.[0] ?? 0), 'its file is no JSON', 'event')];
+    if (event === null) return [lostLine(Number(/\d+/.exec(name)?.[0] ?? 0), 'its file is not JSON', 'event')];
     return isJsonObject(event) && typeof event.kind === 'string' ? [event] : [];
   });
   return edit((record) => (events.length === 0 ? record : { ...record, session_of: 'openhands-sdk', events }));
@@ -257,7 +257,7 @@ async function agentsJoin(folder: string): Promise<Adder> {
     });
     const messages = numbered
       .sort((a, b) => a.number - b.number)
-      .map(({ number, value }) => (isJsonObject(value) ? value : lostLine(number, 'its file is no JSON', 'message')));
+      .map(({ number, value }) => (isJsonObject(value) ? value : lostLine(number, 'its file is not JSON', 'message')));
     const agent = fileValue(`${home}agent.json`);
     agents.push({ name: name.replace(/^agent_/, ''), ...(isJsonObject(agent) ? { agent } : {}), messages });
   }

@@ -48,7 +48,7 @@ export function conversationEvents(folder: string): JsonValue[] {
     }
   }
   for (const number of unreadable)
-    if (!found.has(number)) found.set(number, lostLine(number, 'its file is no JSON object', 'event'));
+    if (!found.has(number)) found.set(number, lostLine(number, 'its file is not a JSON object', 'event'));
   return [...found].sort(([a], [b]) => a - b).map(([, event]) => event);
 }
 

@@ -71,7 +71,7 @@ async function findPython(uid?: number, wished?: string): Promise<Python | null>
       // Never a folder that holds more than an interpreter.
       const outside = [...new Set(prefixes)].filter((prefix) => !isSystem(`${prefix}/`));
       const wide = outside.find((prefix) => homedir().startsWith(prefix) || dirname(prefix) === prefix);
-      problem = `it lies in ${wide}, and programs would read all of that folder`;
+      problem = `it is in ${wide}, and programs would read all of that folder`;
       if (wide !== undefined) continue;
       return { executable, prefixes: outside };
     } catch (error) {

@@ -137,7 +137,7 @@ export class SlotRun {
     if (this.#wanted !== null && this.#ended !== null && !this.#isFetched && !hasRunOut)
       throw new SandboxFault('the files of the run could not be fetched');
     if (this.#fetched > limits.fetchBytes)
-      throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
+      throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were requested`);
     return { compile: null, run: this.#result(outputs), files: this.#files };
   }
 

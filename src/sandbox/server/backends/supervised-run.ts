@@ -146,7 +146,7 @@ export async function supervise(
   if (results.compile === null && results.run === null)
     throw new SandboxFault(diagnosis.text().trim() || 'bubblewrap ended');
   if (fetched > limits.fetchBytes)
-    throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
+    throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were requested`);
 
   const streams = outputs.map((output) => output.text());
   if (results.compile && pipes.length === 4) {

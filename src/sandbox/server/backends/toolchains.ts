@@ -139,6 +139,6 @@ export async function toldLanguages(backend: Backend, toolchains: Toolchains): P
     .filter((each) => !runs(each) && !NEEDS_GPU.includes(each.language))
     .map(({ language }) => language);
   const more =
-    absent.length === 0 ? [] : [`not installed: ${absent.join(' ')} (rollout-viewer doctor says what brings them)`];
+    absent.length === 0 ? [] : [`not installed: ${absent.join(' ')} (rollout-viewer doctor says how to get them)`];
   return [`languages: ${here.join(' ')}`, ...more];
 }

@@ -89,7 +89,7 @@ function tokenHead(table: TokenTable, rollout: Rollout, tokenizer: TokenText | n
   const drift = tokenizer === null ? null : driftOf(table, tokenizer);
   if (drift !== null)
     lines.push(
-      `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${tokenWords(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes of the text`,
+      `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${tokenWords(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes from the text`,
     );
   return lines;
 }
