@@ -87,7 +87,7 @@ describe('a filter', () => {
     ['score < 1)', 9, /no opening \(/],
     ['score < 1 step', 10, /expected && or \|\|/],
     ['score < 1 & step', 10, /write &&/],
-    ['finding:nothing', 8, /no finding/],
+    ['finding:nothing', 8, /unknown finding/],
     ['output ~ /(/', 9, /./],
     ['output ~ /x', 9, /no closing/],
     ['output ~ /x/g', 12, /flag g/],
