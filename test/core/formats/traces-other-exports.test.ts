@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parquetWriteFile } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import type { JsonObject, JsonValue } from '../../../src/core/json/value.ts';
@@ -282,6 +283,43 @@ const DAMAGE: Record<string, { spans: (spans: Spans) => Spans; says: RegExp | nu
   },
 };
 
+/** A span as a row of the table that Phoenix makes of spans, every value a text. */
+function tableRow({ span }: Spans[number]): Record<string, string | null> {
+  const text = (value: JsonValue | undefined): string | null =>
+    value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+  const events = objects(span.events).map((one) => ({ name: one.name ?? null, attributes: attributes(one) }));
+  return {
+    'context.trace_id': text(span.traceId),
+    'context.span_id': text(span.spanId),
+    parent_id: text(span.parentSpanId),
+    name: text(span.name),
+    start_time: new Date(Number(span.startTimeUnixNano) / 1e6).toISOString(),
+    end_time: new Date(Number(span.endTimeUnixNano) / 1e6).toISOString(),
+    status_code: isJsonObject(span.status) && span.status.code === 2 ? 'ERROR' : 'OK',
+    status_message: isJsonObject(span.status) ? text(span.status.message) : null,
+    events: JSON.stringify(events),
+    ...Object.fromEntries(Object.entries(attributes(span)).map(([key, value]) => [`attributes.${key}`, text(value)])),
+  };
+}
+
+type TableRows = ReturnType<typeof tableRow>[];
+const columnsOf = (rows: TableRows): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
+const TABLES: Record<string, (path: string, rows: TableRows) => void> = {
+  parquet: (filename, rows) =>
+    parquetWriteFile({
+      filename,
+      columnData: columnsOf(rows).map((name) => ({ name, data: rows.map((row) => row[name] ?? null), type: 'STRING' })),
+    }),
+  csv: (path, rows) => {
+    const cell = (value: string | null | undefined) => `"${(value ?? '').replaceAll('"', '""')}"`;
+    const names = columnsOf(rows);
+    writeFileSync(
+      path,
+      [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(cell).join()).join('\n'),
+    );
+  },
+};
+
 const FOLDERS = ['otel-genai', 'openinference', 'openllmetry', 'langfuse-otel'];
 const recordsOf = (file: string): JsonObject[] =>
   readFileSync(join(samples, file), 'utf8')
@@ -314,6 +352,12 @@ describe.skipIf(!existsSync(samples))('other exports of the same spans', () => {
       if (says === null) return;
       for (const { extras } of got)
         expect(JSON.stringify(extras.problems)).toMatch(new RegExp(says.source.replace('$', '"')));
+    });
+
+    test.each(Object.entries(TABLES))(`${folder}: rows of a %s`, async (kind, write) => {
+      const path = join(home, `${folder}.${kind}`);
+      write(path, spansOf(recordsOf(file)).map(tableRow));
+      expect(seen(await rolloutsIn(path))).toEqual(seen(await rolloutsIn(join(samples, file))));
     });
 
     test(`${folder}: contents that the tracer cut are never the model's end`, async () => {

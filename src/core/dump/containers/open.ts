@@ -13,7 +13,7 @@ import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
 import { type Copy, type CopyLine, lineCopyOf } from './lines-in.ts';
-import { sessionRecords } from './sessions.ts';
+import { rowsOrSessions, sessionRecords } from './sessions.ts';
 import type { Member } from './zip.ts';
 import { unzstd } from './zstd.ts';
 
@@ -89,11 +89,11 @@ async function recordSource(
     case 'json':
       return isLargeLog(statSync(path).size, fileHead(path)) ? largeLogSamples(path) : documentRecords(path, context);
     case 'csv':
-      return (await import('./table.ts')).csvRecords(path);
+      return rowsOrSessions((await import('./table.ts')).csvRecords(path), context);
     case 'yaml':
       return (await import('./table.ts')).yamlRecords(path, context);
     case 'parquet':
-      return (await import('./parquet.ts')).parquetRows(path);
+      return rowsOrSessions((await import('./parquet.ts')).parquetRows(path), context);
     case 'sqlite':
       return (await import('./sqlite.ts')).sqliteRows(path);
     case 'pickle':

@@ -1,5 +1,6 @@
-import type { Session } from '../../formats/format.ts';
+import type { ReadContext, Session } from '../../formats/format.ts';
 import { lostLine } from '../../formats/lost-line.ts';
+import { formatOf, sessionOf } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject } from '../../json/value.ts';
@@ -62,6 +63,32 @@ export function* sessionsOf(events: readonly PlacedEvent[], session: Session, al
       place: found.length === 1 ? alone : `:${line}${before === 0 ? '' : `.${before + 1}`}`,
     };
   }
+}
+
+/** The rows of a table; if they are events, the sessions of these. A cell without a value is no key of its event. */
+export async function* rowsOrSessions(
+  rows: AsyncIterable<CopyLine> | Iterable<CopyLine>,
+  context: ReadContext,
+): AsyncGenerator<CopyLine> {
+  let session: Session | null | undefined;
+  const events: PlacedEvent[] = [];
+  let line = 0;
+  for await (const row of rows) {
+    line++;
+    if (session === undefined) {
+      const first = rowEvent(row, line);
+      session = formatOf(first, context) === undefined ? (sessionOf(first) ?? null) : null;
+    }
+    if (session === null) yield row;
+    else events.push({ event: rowEvent(row, line), line });
+  }
+  if (session) yield* sessionsOf(events, session, ':1');
+}
+
+/** In a CSV an empty cell has no value. */
+function rowEvent({ text }: CopyLine, line: number): JsonObject {
+  const event = eventOf(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'), line);
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null && value !== ''));
 }
 
 interface FoundSession {
