@@ -91,7 +91,7 @@ export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFr
   // A continuation whose referenced file is missing is still a history of the record.
   const next = idOf(record.continued_trajectory_ref);
   if (next !== null && pieces.length === 1 && place === 0)
-    own.push({ kind: 'compaction', name: next, after: messages.length - 1, ...ownOf(linked[next], context) });
+    own.push({ kind: 'compaction', name: next, after: messages.length - 1, ...ownRollout(linked[next], context) });
   return buildRollout(
     {
       format: frame.format ?? 'atif',
@@ -116,7 +116,7 @@ export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFr
   );
 }
 
-const ownOf = (value: JsonValue | undefined, context: ReadContext): { own?: Rollout } =>
+const ownRollout = (value: JsonValue | undefined, context: ReadContext): { own?: Rollout } =>
   isJsonObject(value) ? { own: readAtif({ ...value, linked: {} }, context, {}) } : {};
 
 /** The files that continue this one: only a trial follows them (`follows`); a file opened directly is read alone. */

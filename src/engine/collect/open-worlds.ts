@@ -20,8 +20,8 @@ interface WorldParts {
 export function worldsOf(settings: Settings, { code, tools, rewards }: WorldParts): CollectorOptions['worlds'] {
   const { agent: agentText, env: envText, reward, max_assistant_turns: maxSteps = null } = settings;
   if (agentText === undefined && envText === undefined) return undefined;
-  const ownEnv = ownOf(code, 'env', envText, environmentNames());
-  const ownAgent = ownOf(code, 'agent', agentText, agentNames());
+  const ownEnv = ownTarget(code, 'env', envText, environmentNames());
+  const ownAgent = ownTarget(code, 'agent', agentText, agentNames());
   if (ownEnv !== null && ownAgent !== null && ownEnv.host !== ownAgent.host)
     throw new Error('--agent and --env: an agent and an environment of your own must be of one language');
   const hasTools = tools.length > 0;
@@ -54,7 +54,7 @@ export function worldsOf(settings: Settings, { code, tools, rewards }: WorldPart
   };
 }
 
-function ownOf(code: OwnCode, flag: string, text: string | undefined, known: readonly string[]): OwnTarget | null {
+function ownTarget(code: OwnCode, flag: string, text: string | undefined, known: readonly string[]): OwnTarget | null {
   if (text === undefined || known.includes(text)) return null;
   const own = code.find(text, process.cwd());
   if (own !== null) return own;
