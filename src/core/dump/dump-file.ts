@@ -140,7 +140,7 @@ export class DumpFile {
     return this.#scan.shape?.isStepless === true ? null : this.#numberOfName;
   }
 
-  /** Its only row stands for a file of another machine that is not here yet. */
+  /** Its only row is a placeholder for a file of another machine that has not arrived yet. */
   get isAway(): boolean {
     return this.#scan.shape?.isAway === true;
   }

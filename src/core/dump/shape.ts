@@ -17,7 +17,7 @@ export type FileShape = (
 ) & {
   /** A number at the end of the file's name is not a step but an agent's session or an instance of an evaluation. */
   isStepless?: boolean;
-  /** Its only line stands for a file of another machine that is not here yet. */
+  /** Its only line is a placeholder for a file of another machine that has not arrived yet. */
   isAway?: boolean;
 };
 

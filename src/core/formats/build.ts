@@ -49,7 +49,7 @@ export interface FoundMessage {
   outcome?: RecordedOutcome | undefined;
   /** Its index in `contexts`. */
   context?: number;
-  /** The index of the reply that it tells in other words. */
+  /** The index of the reply that it rephrases. */
   retells?: number;
 }
 

@@ -27,7 +27,7 @@ function wrapped(record: JsonObject): { stream: string; data: JsonValue } | null
     : null;
 }
 
-/** What the nodes of a step wrote: an object by node. Nodes that wrote nothing are null, several writes of one are a list. */
+/** The values that the nodes of a step wrote: an object by node. Nodes that wrote nothing are null, several writes of one are a list. */
 function isUpdate(value: JsonValue | undefined): value is JsonObject {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);

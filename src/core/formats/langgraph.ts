@@ -7,7 +7,7 @@ import { traceSeconds } from './spans.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
 /**
- * LangGraph's snapshots of a thread (`get_state_history`, or the server's `threads/…/history`), each of which repeats the messages so far; or
+ * LangGraph's snapshots of a thread (`get_state_history`, or the server's `threads/…/history`); each repeats the messages so far; or
  * the parts of its streams `updates` and `values`.
  */
 export const langgraph: Session = {

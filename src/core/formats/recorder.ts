@@ -47,7 +47,7 @@ export const recorderFormat: Format = {
       // here.
       const isReply = event.request !== undefined;
       const retells = turnOf.get(event.retells);
-      // What a client says behind its own words of a reply answers the calls of that reply.
+      // A client's text after its own version of a reply answers the calls of that reply.
       const isAnswer = messages.at(-1)?.retells !== undefined;
       for (const found of withResults(event.message, `/events/${at}/message`))
         messages.push({

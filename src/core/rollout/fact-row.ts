@@ -15,7 +15,7 @@ const OBSERVED = FACTS.length + 1;
 /** The limit for finding bits: 48 checks. */
 const LOOKED_AT = 2 ** 48;
 
-/** The finding of a row that stands for a file elsewhere, of which nothing is known. */
+/** The finding of a row for a file elsewhere, with unknown content. */
 const AWAY: Check = 'not_here';
 
 /** @returns FACT_ROW numbers; NaN = the rollout does not have the fact */

@@ -8,7 +8,7 @@ const STORE = /^(?:s3|gs|hf)%3A/;
 /** The path as the user knows it and can type it: a copy is shown as its original. */
 export const shownPath = (path: string): string => originOfCopy(path)?.shown ?? path;
 
-/** Tells one original from all others, also those of a store of the same name at another endpoint. */
+/** Distinguishes one original from all others, including a store of the same name at another endpoint. */
 export function pathIdentity(path: string): string {
   const origin = originOfCopy(path);
   return origin === null ? path : origin.shown + origin.endpoint;

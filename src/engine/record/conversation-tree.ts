@@ -72,7 +72,7 @@ export interface TreePlace {
   known: number;
   /** Replies of recorded requests among them. */
   replies: number;
-  /** The reply that the next message tells in the client's words; absent if there is none. */
+  /** The reply that the next message repeats in the client's words, if any. */
   retold?: TreeMessage;
 }
 
@@ -85,7 +85,7 @@ export const byPlace = (a: TreePlace, b: TreePlace): number =>
 
 const isOpenEnd = ({ isReply, children }: TreeMessage): boolean => isReply && children.size === 0;
 
-/** Places at which a client goes on with a reply in its own words; the place itself if there is none. */
+/** Places at which a client continues with its own version of a reply; else the place itself. */
 function orRetold(place: TreePlace, messages: readonly JsonObject[]): TreePlace[] {
   const { last, known, replies } = place;
   const [told, next] = [messages[known], messages[known + 1]];

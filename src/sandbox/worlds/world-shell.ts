@@ -14,7 +14,7 @@ export const OWN_DESCRIPTORS: readonly number[] = [0, 1, 2, STATUS, ERRORS, OUTP
 
 /**
  * Lines that a shell reads first. Nothing is kept in a variable: an agent's shell may have made any of them read-only. A helper is a
- * program of its own, which knows no function, alias or path of the agent's.
+ * separate program, which knows no function, alias or path of the agent's.
  */
 export const PROLOGUE = `exec ${STATUS}>&3 3>&- ${ERRORS}>&2 ${OUTPUT}>&1
 shopt -s expand_aliases 2>/dev/null

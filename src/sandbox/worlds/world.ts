@@ -89,7 +89,7 @@ export class LiveWorld {
   async run(command: string, { timeLimit, merged, dir = this.dir }: CommandLimits): Promise<WorldRun> {
     const { shell } = this.#plan;
     if (this.#child === null) await this.#restart();
-    // What an earlier command left running writes into the earlier command's output.
+    // A process left running by an earlier command writes into the output of that command.
     if (shell !== 'persistent' && this.#beside().length > 0) this.#renewStreams();
     const mark = newMark();
     const run = await this.#send(commandText(command, mark, shell, dir, merged), mark, timeLimit);
@@ -143,7 +143,7 @@ export class LiveWorld {
     this.#lost = lost;
   }
 
-  /** What another shell cannot be given of this one's state. */
+  /** The part of this shell's state that another shell cannot take over. */
   get lost(): readonly string[] {
     return this.#lost;
   }

@@ -179,7 +179,7 @@ describe('ten questions, each answered within three calls', () => {
       true,
     ],
     [
-      'where does a ZeroDivisionError stand?',
+      'where is a ZeroDivisionError?',
       async (ask) => (await ask('search', { pattern: 'ZeroDivisionError', role: 'tool' })).data.length > 0,
       true,
     ],

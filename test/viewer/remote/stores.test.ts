@@ -60,7 +60,7 @@ describe('a bucket', () => {
     );
   });
 
-  test('keys whose names are empty or look like that are files of their own, shown by their keys', async () => {
+  test('keys whose names are empty or look like that are separate files, shown by their keys', async () => {
     const part = fc.constantFrom('', '%2F', '%252F', 'a', '%2f');
     const key = fc.array(part, { maxLength: 4 }).map((parts) => [...parts, '1.jsonl'].join('/'));
     await fc.assert(

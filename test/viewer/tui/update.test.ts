@@ -416,7 +416,7 @@ describe('running again', () => {
     expect(pressed('b')).toEqual([]);
     expect(screen.state.prompt?.id).toBe('bisect');
     screen.do({ type: 'prompt-change', value: ' ' }, { type: 'prompt-submit' });
-    expect(screen.state.prompt?.error?.message).toBe('a command tells the states apart');
+    expect(screen.state.prompt?.error?.message).toBe('type a command that distinguishes the states');
     screen.do({ type: 'prompt-change', value: 'pytest -q' }, { type: 'prompt-submit' });
     expect(pressed('enter')).toEqual([]);
     expect(pressed('y')).toMatchObject([{ type: 'run', job: { kind: 'world-bisect', command: 'pytest -q' } }]);

@@ -1,4 +1,4 @@
-// What processes hold behind their descriptors: buffers, records of the kernel, locks, sockets. From /proc.
+// Memory that processes hold behind their descriptors: buffers, records of the kernel, locks, sockets. From /proc.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
