@@ -29,7 +29,8 @@ afterAll(() => {
 const SAYS: Record<keyof typeof TROUBLES, RegExp> = {
   'a 204 without a body': /the answer is empty \(HTTP 204\)|answered 204|HTTP 204/,
   'an empty answer': /answer is empty/,
-  'the page of a gateway, with status 200': /(?:no|not) JSON.*The gateway is being updated|not answer in JSON.*The gateway is/,
+  'the page of a gateway, with status 200':
+    /(?:no|not) JSON.*The gateway is being updated|not answer in JSON.*The gateway is/,
   'a redirect in a circle': /307: (?:a redirect to|it points to) \//,
   'a compressed answer that nobody asked for': /the answer is compressed \(gzip\)/,
   'headers of a megabyte': /the headers of the answer are longer than 16 kB/,

@@ -17,7 +17,9 @@ const lengthOf = ({ run_result }: RunCodeResponse) => run_result!.stdout!.length
 test('a submission keeps its outputs up to a limit, then their beginnings, with a word', () => {
   const { keep } = new KeptOutputs().open();
   for (let n = 0; n < 4; n++) expect(lengthOf(keep(long))).toBe(8 * MB);
-  expect(keep(long).run_result?.stdout).toMatch(/^é{10000}\n\[output cut: the first 10000 of 8388608 characters are shown, because the outputs of all cases are too long\]\n$/);
+  expect(keep(long).run_result?.stdout).toMatch(
+    /^é{10000}\n\[output cut: the first 10000 of 8388608 characters are shown, because the outputs of all cases are too long\]\n$/,
+  );
   // Short ones are shown whatever came before.
   expect(keep(answer('42\n'))).toEqual(answer('42\n'));
 });

@@ -126,7 +126,8 @@ test('a range of pass rates', () => {
   expect(passing('solved==1')).toEqual([0.25]);
   expect(passing('1<solved')).toEqual([0.5, 1]);
   expect(parsePassRange('pass>=0')([])).toBe(false);
-  for (const text of ['pass', '0.5', 'pass<', 'solved', '']) expect(() => parsePassRange(text)).toThrow('is not a range');
+  for (const text of ['pass', '0.5', 'pass<', 'solved', ''])
+    expect(() => parsePassRange(text)).toThrow('is not a range');
 });
 
 const balanceRows = fc.uniqueArray(
