@@ -85,11 +85,10 @@ export function historyReport(locator: string, rollout: Rollout | null, turn: nu
         value: (row) => ('turn' in row ? row.turn.text.length : row.schema.length),
       },
       {
-        ...{ key: 'history', title: 'history', type: 'text', width: 22 },
+        ...{ key: 'history', title: 'history', type: 'text', width: 22, hidesIfSame: true },
         meaning: 'the history that it belongs to',
         value: (row) => {
-          if ('schema' in row) return 'shown to the model';
-          const place = row.turn.context ?? 0;
+          const place = 'turn' in row ? (row.turn.context ?? 0) : 0;
           const context = rollout?.contexts?.[place];
           return context === undefined || place === 0 ? 'main history' : contextTitle(context);
         },
