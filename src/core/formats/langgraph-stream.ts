@@ -33,7 +33,7 @@ function isUpdate(value: JsonValue | undefined): value is JsonObject {
   const entries = Object.entries(value);
   return (
     entries.every(([key, one]) => !NO_NODES.has(key) && (one === null || typeof one === 'object')) &&
-    entries.some(([, one]) => writesOf(one).some(({ messages }) => areLangChain(messagesIn(messages))))
+    entries.some(([, one]) => writesOf(one).some(({ messages }) => areLangChain(streamedMessages(messages))))
   );
 }
 
@@ -41,7 +41,7 @@ const writesOf = (value: JsonValue): JsonObject[] =>
   isJsonObject(value) ? [value] : Array.isArray(value) ? objectsOf(value) : [];
 
 /** A node may return a single message. */
-const messagesIn = (value: JsonValue | undefined): JsonObject[] => (isJsonObject(value) ? [value] : objectsOf(value));
+const streamedMessages = (value: JsonValue | undefined): JsonObject[] => (isJsonObject(value) ? [value] : objectsOf(value));
 
 export function isStreamed(record: JsonObject): boolean {
   const part = wrapped(record);
@@ -77,7 +77,7 @@ export function streamedRollout(record: JsonObject, events: readonly JsonObject[
     const update = part === null ? event : part.stream === 'updates' ? part.data : null;
     if (isUpdate(update ?? undefined) && isJsonObject(update))
       for (const [node, held] of Object.entries(update))
-        for (const { messages } of writesOf(held)) for (const message of messagesIn(messages)) take(message, node);
+        for (const { messages } of writesOf(held)) for (const message of streamedMessages(messages)) take(message, node);
   }
   const failed = events.map(wrapped).find((part) => part?.stream === 'error');
   return langchainRollout(

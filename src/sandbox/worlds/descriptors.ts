@@ -23,7 +23,7 @@ export function openDescriptors(pid: number): OpenDescriptors {
       const info = readFileSync(`/proc/${pid}/fdinfo/${name}`, 'latin1');
       const at = Number(/^pos:\s*(\d+)$/m.exec(info)?.[1] ?? 0);
       const flags = Number.parseInt(/^flags:\s*(\d+)$/m.exec(info)?.[1] ?? '0', 8);
-      if (isThere(statSync(link), `/proc/${pid}/root${path}`)) open.reopen.push(reopenText(number, path, flags, at));
+      if (existsAt(statSync(link), `/proc/${pid}/root${path}`)) open.reopen.push(reopenText(number, path, flags, at));
       else open.lost.push(`descriptor ${number} of the shell: ${path.replace(/^(\w+):\[\d+\]$/, 'a $1')}`);
     } catch {
       // It was closed meanwhile.
@@ -41,7 +41,7 @@ function namesOf(folder: string): string[] {
 }
 
 /** Whether a name still leads to an open regular file. */
-function isThere(open: Stats, path: string): boolean {
+function existsAt(open: Stats, path: string): boolean {
   const named = statSync(path, { throwIfNoEntry: false });
   return open.isFile() && named?.ino === open.ino && named.dev === open.dev;
 }
