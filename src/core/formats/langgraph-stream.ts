@@ -41,7 +41,8 @@ const writesOf = (value: JsonValue): JsonObject[] =>
   isJsonObject(value) ? [value] : Array.isArray(value) ? objectsOf(value) : [];
 
 /** A node may return a single message. */
-const streamedMessages = (value: JsonValue | undefined): JsonObject[] => (isJsonObject(value) ? [value] : objectsOf(value));
+const streamedMessages = (value: JsonValue | undefined): JsonObject[] =>
+  isJsonObject(value) ? [value] : objectsOf(value);
 
 export function isStreamed(record: JsonObject): boolean {
   const part = wrapped(record);
@@ -77,7 +78,8 @@ export function streamedRollout(record: JsonObject, events: readonly JsonObject[
     const update = part === null ? event : part.stream === 'updates' ? part.data : null;
     if (isUpdate(update ?? undefined) && isJsonObject(update))
       for (const [node, held] of Object.entries(update))
-        for (const { messages } of writesOf(held)) for (const message of streamedMessages(messages)) take(message, node);
+        for (const { messages } of writesOf(held))
+          for (const message of streamedMessages(messages)) take(message, node);
   }
   const failed = events.map(wrapped).find((part) => part?.stream === 'error');
   return langchainRollout(
