@@ -3,9 +3,10 @@ import { screenRow, screenSize, svgFrame } from './screen-svg.mjs';
 
 /**
  * Each row is written once, however many screens show it: most screens differ in a few rows.
+ * @param title what made it, in the picture's title
  * @param screens `{ rows, seconds }`: each screen's rows as returned by screenRows, and how long it is shown
  */
-export function movingSvg(screens, { cols, rows }) {
+export function movingSvg(screens, { cols, rows }, title) {
   const whole = screens.reduce((sum, { seconds }) => sum + seconds, 0);
   const ids = new Map();
   const idOf = (row) => {
@@ -27,7 +28,10 @@ export function movingSvg(screens, { cols, rows }) {
   });
   const style = `<style>.f{visibility:hidden;animation:${whole}s step-end infinite}${frames.map(({ rule }) => rule).join('')}</style>`;
   const defs = `<defs>${[...ids].map(([row, id]) => `<g id="${id}">${row}</g>`).join('\n')}</defs>`;
-  return svgFrame({ cols, rows }, [style, defs, ...frames.map(({ group }) => group)].join('\n'));
+  return svgFrame(
+    { cols, rows },
+    [`<title>${title}</title>`, style, defs, ...frames.map(({ group }) => group)].join('\n'),
+  );
 }
 
 /** The rows currently shown by a terminal, as parts of a picture. */

@@ -1,2 +1,2 @@
 import type { Terminal } from '@xterm/headless';
-export function screenSvg(terminal: Terminal): string;
+export function screenSvg(terminal: Terminal, title?: string): string;

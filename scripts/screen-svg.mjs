@@ -43,10 +43,13 @@ export function svgFrame({ cols, rows }, content) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -10 ${width + 24} ${height + 20}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14"><rect ${frame} rx="8" fill="#1e1e2e"/>\n${content}\n</svg>\n`;
 }
 
-/** @param terminal of @xterm/headless */
-export function screenSvg(terminal) {
+/**
+ * @param terminal of @xterm/headless
+ * @param title what made the picture
+ */
+export function screenSvg(terminal, title = '') {
   const rows = Array.from({ length: terminal.rows }, (_, y) => screenRow(terminal, y, y * LINE));
-  return svgFrame(terminal, rows.filter((row) => row !== '').join('\n'));
+  return svgFrame(terminal, [`<title>${title}</title>`, ...rows.filter((row) => row !== '')].join('\n'));
 }
 
 /** Neighbouring cells with the same key, as runs. */

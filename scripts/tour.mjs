@@ -1,29 +1,58 @@
-// The content that scripts/record.mjs shows: the keys, a training run in progress, and a model that answers.
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
-import { createServer } from 'node:http';
+// The content that scripts/record.mjs shows: the keys, a training run in progress, and a run with an incident.
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Keys, the text that must be on screen after them, and seconds to read it. `plays`: training writes a step meanwhile. */
-export const TOUR = [
-  { keys: '', sees: '▌›assistant', seconds: 5 },
-  { keys: 'e', sees: 'a Python traceback', seconds: 5 },
-  { keys: '!', sees: 'Enter run', seconds: 4 },
-  { keys: '\r', sees: /again: /, seconds: 5 },
-  { keys: ':3.jsonl:1', sees: '3.jsonl:1', seconds: 1 },
-  { keys: '\r', sees: 'sample 1/12', seconds: 2 },
-  { keys: 'p', sees: 'min 0.00', seconds: 4 },
-  { keys: 'p', sees: 'train', seconds: 1 },
-  { keys: '&score < 1 && finding:tool_error', sees: 'finding:tool_error', seconds: 2 },
-  { keys: '\r', sees: '4 of 34', seconds: 4 },
-  { keys: 'u', sees: 'train', seconds: 1 },
-  { keys: ':3.jsonl:1', sees: '3.jsonl:1', seconds: 1 },
-  { keys: '\r', sees: 'sample 1/12', seconds: 1 },
-  { keys: 'a', sees: 'go on from', seconds: 3 },
-  { keys: '\r', sees: 'branch 0', seconds: 1 },
-  { keys: 'A', sees: /branch 0 from t\d, qwen3-8b, (no )?score/, seconds: 5 },
-  { keys: 'F', sees: '4.jsonl', seconds: 5, plays: true },
-];
+/**
+ * Recordings of the README: what is opened, and for each step the keys, the text that must be on screen after them, and seconds
+ * to read it. `plays`: training writes a step meanwhile.
+ */
+export const RECORDINGS = {
+  incident: {
+    run: 'planted',
+    args: [],
+    steps: [
+      { keys: '', sees: '▌›assistant', seconds: 3 },
+      { keys: 'g', sees: 'Signal', seconds: 3 },
+      { keys: 'e', sees: 'began to fail', seconds: 6 },
+      { keys: '\r', sees: 'around step 60', seconds: 4 },
+      { keys: 'jjj', sees: /› +after/, seconds: 2 },
+      { keys: '\r', sees: /\.jsonl:\d+ {2}sample/, seconds: 2 },
+      { keys: 'e', sees: /timed out|Timeout/, seconds: 6 },
+    ],
+  },
+  retry: {
+    run: 'fixtures',
+    args: ['--sandbox', 'auto'],
+    steps: [
+      { keys: '', sees: '▌›assistant', seconds: 3 },
+      { keys: 'e', sees: 'a Python traceback', seconds: 5 },
+      { keys: '!', sees: 'Enter run', seconds: 4 },
+      { keys: 'E', sees: 'line 1 of 3', seconds: 3 },
+      { keys: 'total = 50000\r', sees: 'line 2 of 4', seconds: 3 },
+      { keys: '\x13', sees: 'Enter run', seconds: 3 },
+      { keys: '\r', sees: /again: /, seconds: 6 },
+    ],
+  },
+  live: {
+    run: 'fixtures',
+    args: ['--notify', 'score<0.9'],
+    steps: [
+      { keys: '', sees: '▌›assistant', seconds: 3 },
+      { keys: 'F', sees: '4.jsonl', seconds: 3, plays: true },
+      { keys: '', sees: /\n .*score 0\.\d+/, seconds: 5 },
+    ],
+  },
+};
 
 /** A copy of a dump to which training adds one step. */
 export function playedRun(fixtures) {
@@ -51,29 +80,21 @@ export function playedRun(fixtures) {
   };
 }
 
-const ANSWER =
-  'The rate is 2000 / 40000, 5 %. So the bonus is 2600 this year,\nand salary and bonus together are\n#### 54600';
-
-/** A model on loopback that streams one answer word by word. */
-export async function model() {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const words = ANSWER.split(/(?<= )/);
-    const send = (choice) => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`);
-    const next = () => {
-      const content = words.shift();
-      if (content !== undefined) {
-        send({ delta: { content } });
-        setTimeout(next, 60);
-        return;
-      }
-      send({ delta: {}, finish_reason: 'stop' });
-      response.end('data: [DONE]\n\n');
-    };
-    next();
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${server.address().port}/v1`;
-  return { url, close: () => server.close() };
+/** A run of 100 steps in which a tool dies at step 60, as the tests plant it. */
+export async function plantedRun(root) {
+  const { build } = await import('esbuild');
+  const parent = mkdtempSync(join(tmpdir(), 'rollout-viewer-tour-'));
+  const outfile = join(parent, 'planted.mjs');
+  await build({ entryPoints: [join(root, 'test/support/planted-run.ts')], bundle: true, format: 'esm', outfile });
+  const planted = await import(outfile);
+  const { files } = planted.plantedRun(3, { steps: 100, prompts: 8, n: 4 }, { deadTool: { step: 60, wording: 2 } });
+  const directory = join(parent, 'rollout_data');
+  mkdirSync(directory);
+  const before = new Date(Date.now() - 86_400_000);
+  for (const [name, rows] of Object.entries(files)) {
+    const path = join(directory, name);
+    writeFileSync(path, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
+    utimesSync(path, before, before);
+  }
+  return { directory };
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import xterm from '@xterm/headless';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { screenSvg } from '../../scripts/screen-svg.mjs';
 import { root } from '../program.ts';
 
@@ -37,13 +38,20 @@ test('every text of the picture starts at its column, without a blank that a ren
   ]);
 });
 
-test('the picture of the README is made so', () => {
-  const svg = readFileSync(join(root, 'docs/screen.svg'), 'utf8');
-  const texts = [...svg.matchAll(TEXT)];
-  expect(texts.length).toBeGreaterThan(100);
-  for (const [whole, x, , text] of texts) {
-    expect(text!.trim(), whole).toBe(text);
-    const column = Number(x) / CELL;
-    expect(Math.abs(column - Math.round(column)), whole).toBeLessThan(0.02);
-  }
+describe.each(['screen', 'incident', 'retry', 'live'])('docs/%s.svg', (name) => {
+  const svg = readFileSync(join(root, `docs/${name}.svg`), 'utf8');
+
+  test('each text starts at its column', () => {
+    const texts = [...svg.matchAll(TEXT)];
+    expect(texts.length).toBeGreaterThan(100);
+    for (const [whole, x, , text] of texts) {
+      expect(text?.trim(), whole).toBe(text);
+      const column = Number(x) / CELL;
+      expect(Math.abs(column - Math.round(column)), whole).toBeLessThan(0.02);
+    }
+  });
+
+  test('it is of this version: node scripts/record.mjs makes it', () => {
+    expect(svg).toContain(`<title>rollout-viewer ${manifest.version}</title>`);
+  });
 });

@@ -258,7 +258,7 @@ export function drawnAgentRun(seed: number, count: number): DrawnRun {
       case 'phrase hack':
         return new RegExp(`began to say .*(?:${hack[1]})`, 'i');
       case 'format trick':
-        return new RegExp(`(?:began to say|rose|repeat).*(?:${trick[1]})|repeat`, 'i');
+        return new RegExp(`(?:began to (?:say|give)|rose|repeat).*(?:${trick[1]})|repeat`, 'i');
       case 'length trick':
         return /(?:characters|tokens|words) per rollout rose|began to say .*(?:thorough|considering|practice|completeness|broader|summary|restate|worthwhile|angle|assumptions|double|alternatives|mention|reasoning|contradicts|situation|view|confirm|above|other|terms|once|more|every|good|check|deserve|taking|helps|nothing|let|me|to be|for|in|it)/i;
       case 'broken tool':

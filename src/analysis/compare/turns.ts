@@ -1,4 +1,4 @@
-import { diffArrays, diffWordsWithSpace } from 'diff';
+import { diffArrays, diffLines, diffWordsWithSpace } from 'diff';
 import { itemAt } from '../../core/lists/at.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 
@@ -40,7 +40,7 @@ export const compareTurns = (first: Pick<Rollout, 'turns'>, second: Pick<Rollout
 ];
 
 /**
- * Compares two rollouts by turn, and turns of one role by word. Equal turns are matched; those between them are paired
+ * Compares two rollouts by turn, turns of one role by word, and tool results by line. Equal turns are matched; those between them are paired
  * in order.
  */
 export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): Generator<TurnPair> {
@@ -95,7 +95,13 @@ const equal = (a: SaidTurn, b: SaidTurn): TurnPair => ({
 
 function compared(a: SaidTurn, b: SaidTurn): TurnPair {
   const isLong = a.text.length > MOST_COMPARED || b.text.length > MOST_COMPARED;
-  const words = isLong ? undefined : diffWordsWithSpace(a.text, b.text, { maxEditLength: MOST_EDITS });
+  // Results are data: a changed number says nothing about the words around it.
+  const most = { maxEditLength: MOST_EDITS };
+  const words = isLong
+    ? undefined
+    : a.role === 'tool'
+      ? diffLines(a.text, b.text, most)
+      : diffWordsWithSpace(a.text, b.text, most);
   if (words === undefined) return { a: alone(a), b: alone(b), isSame: false };
   const side = (turn: SaidTurn, isLeft: boolean): ComparedTurn => ({
     turn: turn.index,

@@ -39,9 +39,9 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
   const { at, steps } = timelineOf(facts, rows);
   const near = Math.max(2, Math.round(steps.length * NEAR));
   const context: Context = { facts, rows, at, places: new Map(steps.map((step, place) => [step, place])), near };
-  const open = alarmsOf(moved).sort(
-    (a, b) => FAMILIES.indexOf(familyOf(a)) - FAMILIES.indexOf(familyOf(b)) || a.p - b.p,
-  );
+  const open = alarmsOf(moved)
+    .filter((movement) => !isOftener(movement, context))
+    .sort((a, b) => FAMILIES.indexOf(familyOf(a)) - FAMILIES.indexOf(familyOf(b)) || a.p - b.p);
   const clusters: Movement[][] = [];
   for (const movement of open) {
     const cluster = clusters.find(([first]) => first !== undefined && belongs(first, movement, context));
@@ -67,6 +67,16 @@ function isSlight(lead: Movement): boolean {
   // That answers are copied less is no trouble.
   if (lead.name === 'copies') return after < before;
   return familyOf(lead) === 'length' && Math.abs(after - before) < SLIGHT * Math.abs(before);
+}
+
+/** A phrase that was common before, and is not several times as frequent now, comes with longer answers or other prompts. */
+const COMMON = 0.05;
+const TIMES = 4;
+
+function isOftener(movement: Movement, context: Context): boolean {
+  if (movement.said?.by !== 'model') return false;
+  const [before, after] = sharesOf(movement, context);
+  return before >= COMMON && after < TIMES * before;
 }
 
 /** Whether a change is part of an incident, or its consequence. */

@@ -3,7 +3,7 @@ import { truncate } from '../../core/text/fit.ts';
 import { formatCount, formatPercent } from '../../core/text/numbers.ts';
 import { meanText } from '../../core/text/quantities.ts';
 import { isShareName, type Movement, NO_SIGNAL } from '../movement/movement.ts';
-import { WORDLESS } from '../movement/said.ts';
+import { isAnswerSign, phraseText, WORDLESS } from '../movement/said.ts';
 import type { Family } from './family.ts';
 
 type Shift = readonly [before: number, after: number];
@@ -41,7 +41,7 @@ const PHRASE = 32;
 
 const quotedNames = (own: readonly Movement[]): string =>
   own
-    .flatMap(({ said }) => (said === undefined ? [] : `"${truncate(said.phrase, PHRASE)}"`))
+    .flatMap(({ said }) => (said === undefined ? [] : phraseText(truncate(said.phrase, PHRASE))))
     .slice(0, 2)
     .join(' and ');
 
@@ -57,7 +57,7 @@ export function sentenceOf({ family, own, shareOf, tool }: Wording): string {
       return toolsText(own, shareOf, tool);
     case 'hack':
     case 'phrase':
-      return `the model began to say ${quotedNames(own)} (${text})`;
+      return `the model began to ${own.some(({ said }) => isAnswerSign(said?.phrase ?? '')) ? 'give' : 'say'} ${quotedNames(own)} (${text})`;
     case 'language':
       return `${languageText(own, rises)} (${text})`;
     case 'loop':

@@ -23,13 +23,29 @@ export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | 
   return {
     model: turns
       .filter(({ role }) => role !== 'tool')
-      .map(writtenIn)
+      .flatMap((turn) => [writtenIn(turn), ...answerSigns(turn.text)])
       .join('\n'),
     tools: turns
       .filter(({ role }) => role === 'tool')
       .map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? text : WORDLESS))
       .join('\n'),
   };
+}
+
+/** Placeholder phrases for answers whose form, not their words, may please a grader. */
+const ANSWER_SIGNS: { readonly [phrase: string]: string } = {
+  empty_answer_tags: 'empty answer tags',
+  several_boxed_answers: 'several different boxed answers',
+};
+
+/** A phrase as a sentence names it. */
+export const phraseText = (phrase: string): string => ANSWER_SIGNS[phrase] ?? `"${phrase}"`;
+export const isAnswerSign = (phrase: string): boolean => phrase in ANSWER_SIGNS;
+
+function* answerSigns(text: string): Generator<string> {
+  if (/<answer>\s*<\/answer>/i.test(text)) yield 'empty_answer_tags';
+  const boxed = new Set(Array.from(text.matchAll(/\\boxed\{([^{}]{0,200})\}/g), ([, answer]) => answer));
+  if (boxed.size > 1) yield 'several_boxed_answers';
 }
 
 /** Tags of chat templates: they come with calls and reasoning, and add no information. */

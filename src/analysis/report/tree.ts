@@ -5,6 +5,18 @@ import { locatorText, type Report, type RolloutPlace } from './report.ts';
 const DEEPEST = 20;
 const LONGEST = 160;
 
+const shortened = (text: string): string => text.slice(0, LONGEST).replaceAll(/\s+/g, ' ').trim();
+
+/** The beginning of a shared text only says where it is; its end is the place at which the answers part. */
+const BEGINNING = 16;
+const END = 40;
+
+function sharedText(text: string): string {
+  const whole = text.replaceAll(/\s+/g, ' ').trim();
+  if (whole.length <= BEGINNING + END + 3) return whole;
+  return `${whole.slice(0, BEGINNING).trimEnd()} … ${whole.slice(-END).trimStart()}`;
+}
+
 /** The answers of a group as a tree of common beginnings. @param placeAt a member of the group */
 export function treeReport(
   name: string,
@@ -30,8 +42,8 @@ export function treeReport(
         meaning: 'the words from the last fork to the next',
         grows: true,
         width: 60,
-        value: ({ depth, text }) =>
-          `${'  '.repeat(Math.min(depth, DEEPEST))}${text.slice(0, LONGEST).replaceAll(/\s+/g, ' ').trim()}`,
+        value: ({ depth, text, n }) =>
+          `${'  '.repeat(Math.min(depth, DEEPEST))}${n === 1 ? shortened(text) : sharedText(text)}`,
       },
       {
         key: 'rollout',

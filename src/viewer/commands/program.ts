@@ -45,7 +45,10 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
     // Messages repeat what was typed, and a shell's `*` may expand to a hostile file name.
-    command.configureOutput({ writeErr: (text) => process.stderr.write(sanitise(text)) });
+    command.configureOutput({
+      writeErr: (text) => process.stderr.write(sanitise(text)),
+      outputError: (text, write) => write(text.replace(/^error: /, 'rollout-viewer: ')),
+    });
   }
   program.hook('preAction', async (_, command) => {
     const flags = command.opts<{ quiet?: boolean; threads?: number; nice?: boolean }>();

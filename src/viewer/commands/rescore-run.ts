@@ -87,6 +87,9 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
       await print(flags.json ? `${printJson(scored)}\n` : `${scoreLine(scored)}\n`);
     }
     isOver = !stop.signal.aborted;
+  } catch (error) {
+    // Interrupted while waiting for a worker or a reward.
+    if (!stop.signal.aborted) throw error;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await queue?.close(isOver);
@@ -96,15 +99,20 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     journal.close();
     await (backend as ReplayBackend | null)?.close();
   }
+  const tallied = [...tally].map(([status, count]) => `${count} ${status}`).join(', ');
+  if (stop.signal.aborted) {
+    say(`interrupted after ${tallied || 'nothing'}`);
+    return ANSWER_IS_NO;
+  }
   if (tally.size === 0) {
     say(`${args.join(' ')}: no rollout to score`);
     return ANSWER_IS_NO;
   }
   if (journal.problem !== null) say(journal.problem);
   for (const text of sums.notes()) say(text);
-  if (!flags.json) say([...tally].map(([status, count]) => `${count} ${status}`).join(', '));
+  if (!flags.json) say(tallied);
   if (tally.size === 1 && tally.has('error')) return USAGE;
-  return tally.has('drift') || stop.signal.aborted ? ANSWER_IS_NO : DONE;
+  return tally.has('drift') ? ANSWER_IS_NO : DONE;
 }
 
 /** Rollouts at workers at once, by default. */

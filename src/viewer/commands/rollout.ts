@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { QueuedRollouts } from '../../cluster/rollouts.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import type { CollectedRollout, RolloutOutcome } from '../../engine/collect/collector.ts';
 import { progressLine } from '../../engine/collect/progress-line.ts';
@@ -68,6 +70,7 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
   let world: WorldTools | null = null;
   let isOver = false;
   try {
+    if (!existsSync(tasksPath)) throw new UsageError(`${sanitiseLine(tasksPath)}: no such file`);
     const settings = await settingsOf(overrides, options);
     queue = await queueFor(settings, options, (message) => bar.say(message));
     if (options.image !== undefined) world = await newWorld(options.image, options);

@@ -6,13 +6,14 @@ import type { Place } from '../../../core/dump/dump.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
 import { itemAt, lastItem } from '../../../core/lists/at.ts';
 import { compactionOf, keptBy } from '../../../core/rollout/contexts.ts';
-import type { Turn } from '../../../core/rollout/rollout.ts';
+import type { ToolCall, Turn } from '../../../core/rollout/rollout.ts';
 import { take } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
+import { callPieces } from '../../present/transcript/call.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
@@ -146,7 +147,8 @@ function sideBySide(
 
 function* comparedRows(a: Side, b: Side, room: number): Generator<void, Row[]> {
   const rows: Row[] = [];
-  for (const { a: one, b: two, isSame } of comparingTurns({ turns: [...a.turns] }, { turns: [...b.turns] })) {
+  const [before, after] = [yield* readTurns(a.turns), yield* readTurns(b.turns)];
+  for (const { a: one, b: two, isSame } of comparingTurns({ turns: before }, { turns: after })) {
     if (rows.length > MOST_ROWS) break;
     const turns = [one?.turn ?? null, two?.turn ?? null] as const;
     const head = (turn: ComparedTurn | null): Piece[] =>
@@ -170,13 +172,49 @@ function* comparedRows(a: Side, b: Side, room: number): Generator<void, Row[]> {
   return rows;
 }
 
+const calledIn = ({ toolCalls }: Turn, call: number | undefined): ToolCall | undefined =>
+  toolCalls.find(({ index }) => index === call) ?? toolCalls[call ?? -1];
+
+/** Turns with their calls as the transcript shows them. */
+function* readTurns(turns: readonly Turn[]): Generator<void, Turn[]> {
+  const read: Turn[] = [];
+  for (const turn of turns) {
+    let text = '';
+    for (const { kind, start, end, call } of turn.parts) {
+      const own = kind === 'call' ? calledIn(turn, call) : undefined;
+      if (own === undefined || own.error !== null) text += turn.text.slice(start, end);
+      else {
+        const pieces = yield* callPieces(own);
+        text += `${text === '' || text.endsWith('\n') ? '' : '\n'}${pieces.map((piece) => ' '.repeat(piece.indent) + piece.text).join('\n')}`;
+      }
+    }
+    read.push(turn.parts.length === 0 ? turn : { ...turn, text });
+    yield;
+  }
+  return read;
+}
+
+/** Equal lines around a difference that are shown; more between them are folded. */
+const CONTEXT = 2;
+
+/** What both sides have alike, without its inner lines. */
+function foldedText(text: string, isFirst: boolean, isLast: boolean): string {
+  const lines = text.split('\n');
+  const [head, tail] = [isFirst ? 0 : CONTEXT + 1, isLast ? 0 : CONTEXT + 1];
+  const hidden = lines.length - head - tail;
+  if (hidden < 4) return text;
+  return [...lines.slice(0, head), `… ${plural(hidden, 'equal line')}`, ...lines.slice(lines.length - tail)].join('\n');
+}
+
 /** The words of a turn in lines of at most `width` cells. */
 function turnLines(turn: ComparedTurn | null, width: number): Piece[][] {
   const lines: Piece[][] = [[]];
   let left = width;
   let shown = 0;
   let hidden = 0;
-  for (const { isOwn, text: all } of turn?.pieces ?? []) {
+  const pieces = turn?.pieces ?? [];
+  for (const [at, { isOwn, text: whole }] of pieces.entries()) {
+    const all = isOwn ? whole : foldedText(whole, at === 0, at === pieces.length - 1);
     const text = all.slice(0, Math.max(0, MOST_SHOWN - shown));
     shown += text.length;
     hidden += all.length - text.length;

@@ -73,7 +73,8 @@ export const pageHandlers = {
     return cursor === null ? saying(state, 'no rollout here') : opened(state, { kind: 'tree', place: cursor });
   },
 
-  'page-compare': (state, { place }, data) => {
+  'page-compare': (state, action, data): Result => {
+    const { place } = action;
     const { cursor } = state.list;
     if (cursor === null) return saying(state, 'no rollout here');
     const marked = place === null ? markedPlaces(state, data) : [];
@@ -81,6 +82,12 @@ export const pageHandlers = {
       return saying(state, `${marked.length} rows are marked; ${key(state, data, 'compare')} takes two`);
     const [a = null, b = cursor] = marked;
     if (a !== null && !samePlace(a, b)) return opened(state, { kind: 'compare', a, b });
+    const { file } = cursor;
+    if (place === null && data.groups.groups(file) === null)
+      return {
+        state: saying(state, 'reading the groups of this step …'),
+        effects: [{ type: 'load', want: { kind: 'groups', file }, action }],
+      };
     const other = place ?? otherOfGroup(cursor, data);
     if (other === null) return saying(state, 'no other rollout of this prompt is known; :compare FILE:LINE names one');
     return opened(state, { kind: 'compare', a: cursor, b: other });

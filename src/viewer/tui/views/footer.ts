@@ -125,12 +125,11 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
       ['quiet', isByTurn ? `/t${view.layout.lastTurn}   ` : ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
     );
   }
-  const share =
-    wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout.lossMask);
+  const share = wide && rollout.lossMask !== null ? `mask ${maskShare(rollout.lossMask)}` : maskShort(rollout.lossMask);
   // Usually the text determines all of its turns, so mention it only if there is room.
   const { reading } = rollout;
   if (reading !== undefined && (wide || reading !== 'exact'))
-    pieces.push([reading === 'exact' ? 'quiet' : 'unknown', reading], ['quiet', ' · ']);
+    pieces.push([reading === 'exact' ? 'quiet' : 'unknown', `roles ${reading}`], ['quiet', ' · ']);
   pieces.push(['quiet', share], ['plain', ' ']);
   return pieces;
 }
