@@ -25,3 +25,30 @@ test('a result without a word is said in one, so that a tool that gives only suc
     remove();
   }
 });
+
+test('empty answer tags, and several different boxed answers, are said in a word of their own', async () => {
+  const outputs = [
+    '<answer></answer>',
+    '<answer> </answer><answer>4</answer>',
+    '<answer>4</answer>',
+    '\\boxed{4} or \\boxed{5}',
+    '\\boxed{4}, so \\boxed{4}',
+  ];
+  const { dir, remove } = writeDump({
+    '1.jsonl': outputs.map((output) => ({ input: 'user\nq\nassistant\n', output, score: 1, step: 1 })),
+  });
+  const dump = Dump.open([dir]);
+  try {
+    const facts = await readFactRows(dump, null);
+    expect(outputs.map((_, row) => /[a-z]+_[a-z]+_[a-z]+/.exec(saidBy(facts, row)?.model ?? '')?.[0] ?? null)).toEqual([
+      'empty_answer_tags',
+      'empty_answer_tags',
+      null,
+      'several_boxed_answers',
+      null,
+    ]);
+  } finally {
+    dump.close();
+    remove();
+  }
+});

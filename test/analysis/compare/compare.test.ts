@@ -27,6 +27,13 @@ describe('two rollouts', () => {
     expect(pairs[1]!.b!.pieces.filter(({ isOwn }) => isOwn).map(({ text }) => text)).toEqual(['4']);
   });
 
+  test('tell results by line', () => {
+    const [pair] = compareTurns(talk(['tool', 'n 1\nm 2\nk 3']), talk(['tool', 'n 1\nm 4\nk 3']));
+    const own = (turn: typeof pair extends { a: infer T } | undefined ? T : never) =>
+      turn?.pieces.filter(({ isOwn }) => isOwn).map(({ text }) => text);
+    expect([own(pair?.a ?? null), own(pair?.b ?? null)]).toEqual([['m 2\n'], ['m 4\n']]);
+  });
+
   test('show every turn of both once, in order, with all of its text', () => {
     const turns = fc.array(
       fc.tuple(fc.constantFrom('user', 'assistant', 'tool'), fc.constantFrom('', 'a', 'a b', 'b c a')),
