@@ -19,8 +19,14 @@ export const inspectLog: Format = {
     record.version !== undefined &&
     (Array.isArray(record.samples) || record.plan !== undefined || record.results !== undefined),
   split(record) {
-    const { samples, version, status, eval: spec, plan } = record;
-    const log = { version: version ?? null, status: status ?? null, eval: spec ?? null, plan: plan ?? null };
+    const { samples, version, status, error, eval: spec, plan } = record;
+    const log = {
+      version: version ?? null,
+      status: status ?? null,
+      error: error ?? null,
+      eval: spec ?? null,
+      plan: plan ?? null,
+    };
     return objectsOf(samples).map((sample) => ({ eval_log: log, ...sample }));
   },
   read: (record, context) => inspectSample.read({ messages: [], ...record }, context),
@@ -68,9 +74,9 @@ export const inspectSample: Format = {
     const choice = objectsOf(output.choices)[0] ?? {};
     const limit = isJsonObject(record.limit) ? idOf(record.limit.type) : null;
     const reason = idOf(choice.stop_reason);
-    const failure = isJsonObject(record.error) ? idOf(record.error.message) : null;
     const scores = scoresOf(record);
     const log = isJsonObject(record.eval_log) ? record.eval_log : {};
+    const failure = failureIn(record) ?? (Object.keys(scores).length > 0 ? null : failureOfLog(log));
     const spec = isJsonObject(log.eval) ? log.eval : {};
     const events = Array.isArray(record.events) ? record.events.length : 0;
     return buildRollout(
@@ -89,7 +95,7 @@ export const inspectSample: Format = {
         ...(limit === null
           ? failure === null
             ? {}
-            : { ended: { how: 'aborted', evidence: `error ${failure.slice(0, 60)}` } as const }
+            : { ended: { how: 'aborted', evidence: failure } as const }
           : {
               ended: {
                 how: /time|working|cost|operator|custom/.test(limit) ? 'aborted' : 'length',
@@ -108,6 +114,19 @@ export const inspectSample: Format = {
     );
   },
 };
+
+const failureIn = ({ error }: JsonObject): string | null => {
+  const message = isJsonObject(error) ? idOf(error.message) : null;
+  return message === null ? null : `error ${message.slice(0, 60)}`;
+};
+
+/** How a log ended that failed as a whole: its samples that were never scored ended with it. */
+const failureOfLog = (log: JsonObject): string | null =>
+  log.status === 'error'
+    ? `of the log: ${failureIn(log) ?? 'error'}`
+    : log.status === 'cancelled'
+      ? 'log cancelled'
+      : null;
 
 /** A compaction reported by the events cut the history in `messages`. */
 function contextsOf(record: JsonObject): Context[] {

@@ -100,6 +100,9 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
   const lastLost = rollout.turns.findLastIndex(({ isLost }) => isLost === true);
   for (const turn of rollout.turns) if (turn.isLost) notice('lost_line', turn.index, turn.text.slice(1, -1));
   const sharing = sharingCalls(rollout.turns);
+  // The prompt's results were not asked for by this reply: only what their writer recorded as failed is said.
+  for (const turn of rollout.turns.slice(0, rollout.responseTurn))
+    if (turn.outcome?.isFailure === true) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
   for (const turn of response) {
     if (isResult(turn) || asked.has(turn.index)) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
     // Some writers make a reply that consists of calls a separate item.

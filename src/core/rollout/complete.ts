@@ -1,3 +1,4 @@
+import { type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { errorMessage } from '../text/thrown.ts';
 import { checkRollout, reportedFinding } from './checks.ts';
@@ -41,7 +42,8 @@ function checkedFindings(rollout: Rollout, errors: readonly OwnError[]): Finding
 }
 
 /** A recorded reason takes precedence over the appearance of the text. */
-function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutDraft): Ended {
+function endedOf(draft: RolloutDraft): Ended {
+  const { extras, status, turns, responseTurn, spans, texts } = draft;
   const reasons: readonly [string, unknown][] = [
     ['finish_reason', extras.finish_reason],
     ['stop_reason', extras.stop_reason],
@@ -56,6 +58,8 @@ function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutD
   }
   for (const name of ['is_truncated', 'truncated'])
     if (extras[name] === true) return { how: 'length', evidence: `${name} is true` };
+  const error = draft.reading === undefined ? errorText(extras.error) : '';
+  if (error !== '') return { how: 'aborted', evidence: `error ${error.slice(0, 60)}` };
   const last = spans.at(-1);
   // An end token and the line break after it are separate markers.
   let marker = '';
@@ -67,6 +71,13 @@ function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutD
   marker = marker.trim();
   const isLast = last !== undefined && turns[last.turn]?.role === 'assistant' && last.turn === turns.length - 1;
   return endedByText(turns.slice(responseTurn), isLast && END_TOKEN.test(marker) ? marker.slice(0, 40) : null);
+}
+
+/** The words of a record's error. In a dump of texts the key is one of the reward function's. */
+function errorText(error: JsonValue | undefined): string {
+  const { message, error_message, type, name, error: said } = objectIn(error);
+  const words = [error, message, error_message, said, type, name].find((one) => typeof one === 'string');
+  return typeof words === 'string' && !/^\s*(?:none|null|nan|false)?\s*$/i.test(words) ? words.trim() : '';
 }
 
 /** A token that ends a turn, in special-token form; padding may follow. */

@@ -274,3 +274,49 @@ describe('the failures of search tools, sandboxes and networks are recognised by
     'Exit code 0\nfine',
   ])('and this is not: %s', (text) => expect(failureOf(text, null)).toBe(null));
 });
+
+describe('an error that a record has of its own', () => {
+  const messages = [
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: 'I begin.' },
+  ];
+  const ended = async (record: object) => (await read('whole.jsonl', [record])).ended;
+
+  test('ends its rollout, unless a reason is recorded', async () => {
+    expect(await ended({ messages, error: 'EngineDeadError: the worker is gone' })).toBe('aborted');
+    expect(await ended({ messages, error: { type: 'Timeout', message: 'the server fell silent' } })).toBe('aborted');
+    expect(await ended({ messages, error: 'lost', finish_reason: 'stop' })).toBe('stop');
+    for (const error of [null, '', 'None', 0, false, {}, []]) expect(await ended({ messages, error })).toBe('unknown');
+  });
+
+  test('is the reward function’s in a dump of texts', async () => {
+    const record = { input: 'user\nGo.\nassistant\n', output: 'I begin.', score: 0, step: 1, error: 'no answer found' };
+    expect(await ended(record)).not.toBe('aborted');
+  });
+
+  test('is a sample’s where a log failed before it was scored', async () => {
+    const sample = { id: 1, epoch: 1, input: 'Go.', target: '', messages };
+    const log = (more: object, own: object = {}) =>
+      read(
+        'log.json',
+        [{ version: 2, eval: { task: 't' }, plan: {}, samples: [{ ...sample, ...own }], ...more }],
+        true,
+      );
+    const failed = { status: 'error', error: { message: 'the provider refused', traceback: '' } };
+    expect((await log(failed)).ended).toBe('aborted');
+    expect((await log({ status: 'cancelled' })).ended).toBe('aborted');
+    expect((await log(failed, { scores: { match: { value: 'C' } } })).ended).not.toBe('aborted');
+    expect((await log({ status: 'success' })).ended).not.toBe('aborted');
+  });
+
+  test('counts for a result before the first reply, whose words alone do not', async () => {
+    const given = [
+      { role: 'user', content: 'Go.' },
+      asked('a', 'b'),
+      result('a', 'late', { is_error: true }),
+      result('b', 'Traceback (most recent call last):\nKeyError: 1', {}),
+    ];
+    const record = { prompt: given, completion: [{ role: 'assistant', content: 'So it is.' }], reward: 0 };
+    expect((await read('given.jsonl', [record])).kinds).toHaveLength(1);
+  });
+});

@@ -117,8 +117,8 @@ async function logHead(members: ReadonlyMap<string, Member>): Promise<Buffer | n
 /** null for a header that is cut off: the samples are read without it. */
 function headFrom(bytes: Uint8Array, name: string): Buffer | null {
   try {
-    const { eval: spec, plan, status, version } = objectIn(JSON.parse(Buffer.from(bytes).toString('utf8')));
-    return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, eval: spec, plan, from: name })},`);
+    const { eval: spec, plan, status, error, version } = objectIn(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, error, eval: spec, plan, from: name })},`);
   } catch {
     return null;
   }
