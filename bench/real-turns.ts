@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { FORM_RECORDS, type Forms, formsOf } from '../src/core/chat/forms.ts';
 import { verl } from '../src/core/formats/verl.ts';
 import {
   FAMILIES,
@@ -16,6 +17,8 @@ const TEMPLATES = process.env.RV_TEMPLATES ?? `${DATA}/chat/templates`;
 const FOLDERS = (
   process.env.RV_CONVERSATIONS ?? ['tau-bench', 'formats', 'real'].map((name) => `${DATA}/${name}`).join(':')
 ).split(':');
+/** Which conversations lie in one dump: `source`, those of a file; `mixed`, all; `none`, each is read alone. */
+const DUMP = process.env.RV_DUMP ?? 'source';
 const EACH = Number(process.env.RV_EACH ?? 12);
 
 /** npm run bench real-turns: conversations of real runs, rendered by published templates, read back without their special tokens. */
@@ -32,13 +35,18 @@ export async function run(): Promise<void> {
   for (const family of FAMILIES) {
     if (process.env.RV_FAMILY !== undefined && !family.name.includes(process.env.RV_FAMILY)) continue;
     const sum = { marked: 0, inferred: 0, unknown: 0, wrongMarked: 0, wrongInferred: 0, refused: 0 };
-    for (const one of given) {
-      const rendered = renderReal(family, one);
-      if (rendered === null) {
-        sum.refused++;
-        continue;
-      }
-      judge(family, one, rendered, sum);
+    const found = given.map((one) => ({ one, rendered: renderReal(family, one) }));
+    const dumps = new Map<string, typeof found>();
+    for (const one of found) {
+      const name = DUMP === 'mixed' ? '' : one.one.source;
+      dumps.set(name, [...(dumps.get(name) ?? []), one]);
+    }
+    for (const beside of dumps.values()) {
+      const texts = beside.flatMap(({ rendered }) => rendered ?? []);
+      const forms = DUMP === 'none' ? null : formsOf(texts.slice(0, FORM_RECORDS));
+      for (const { one, rendered } of beside)
+        if (rendered === null) sum.refused++;
+        else judge(family, one, rendered, forms, sum);
     }
     const all = sum.marked + sum.inferred + sum.unknown + sum.wrongMarked + sum.wrongInferred;
     const share = ((100 * (sum.marked + sum.inferred)) / Math.max(1, all)).toFixed(1);
@@ -125,10 +133,14 @@ function judge(
   family: Family,
   { messages, source }: RealConversation,
   { prompt, response, places }: Rendered,
+  forms: Forms | null,
   sum: Sum,
 ): void {
   const given = messages.filter(({ role }) => !(family.noSystem && role === 'system'));
-  const rollout = verl.read({ input: prompt, output: response, gts: null, score: 1, step: 1 }, { validation: false });
+  const rollout = verl.read(
+    { input: prompt, output: response, gts: null, score: 1, step: 1 },
+    { validation: false, forms: () => forms },
+  );
   const turns = rollout.turns.map(() => ({ start: Number.POSITIVE_INFINITY, end: 0 }));
   for (const span of rollout.spans) {
     if (span.kind !== 'text') continue;

@@ -2,6 +2,7 @@ import { itemAt, lastItem } from '../lists/at.ts';
 import type { ReadingClass, Role } from '../rollout/rollout.ts';
 import type { ChatTurn, TurnPiece } from './chat-turn.ts';
 import { addPiece } from './chat-turn.ts';
+import type { AskedText, Forms } from './forms.ts';
 import { splitInlineResults } from './inline-results.ts';
 import { isWrapped, type Reading, readZone } from './readings.ts';
 import { endBefore, type Header, resultBefore, scanHeaders, withoutEmptyReplies } from './scan-headers.ts';
@@ -26,6 +27,8 @@ export const PLAIN = 'plain';
 export interface TemplateChoice {
   own?: readonly ChatTemplate[];
   name?: string | null;
+  /** What the records beside this one repeat, asked where no template is known. */
+  forms?: (asked: AskedText) => Forms | null;
 }
 
 /**
@@ -41,7 +44,7 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
     // The user names a template that the text does not match: user and text contradict each other.
     const turns =
       choice.name == null
-        ? unmarkedTurns(prompt, response).flatMap((turn) => splitInlineResults(text, turn))
+        ? unmarkedTurns(prompt, response, choice.forms).flatMap((turn) => splitInlineResults(text, turn))
         : oneBlock(prompt, response);
     return { turns, template: null, class: 'lost' };
   }

@@ -1,18 +1,24 @@
 import { addPiece, type ChatTurn } from './chat-turn.ts';
+import { type AskedText, bordersByForms, type Forms, isOneText } from './forms.ts';
 import { alternates, gluesIn, quotesBorder, voiceOf } from './voices.ts';
 
 /**
  * Text without a template, or of one that leaves nothing between turns. The reading is heuristic: calls and results by
  * their JSON, an exchange by sentences that touch without a blank. No turn of it is certain.
  */
-export function unmarkedTurns(prompt: string, response: string): ChatTurn[] {
+export function unmarkedTurns(
+  prompt: string,
+  response: string,
+  formsOfDump?: (asked: AskedText) => Forms | null,
+): ChatTurn[] {
   const text = prompt + response;
   if (quotesBorder(text.replaceAll(THOUGHT, '')))
     return [
       unmarkedTurn('user', 'unknown', 0, prompt.length),
       unmarkedTurn('assistant', 'unknown', prompt.length, text.length),
     ].filter(({ pieces }) => pieces.length > 0);
-  const turns = [...givenTurns(prompt), ...(response === '' ? [] : repliedTurns(text, prompt.length))];
+  const forms = formsOfDump?.({ prompt, response }) ?? null;
+  const turns = [...givenTurns(prompt, forms), ...(response === '' ? [] : repliedTurns(text, prompt.length, forms))];
   return turns.filter(({ pieces }) => pieces.length > 0);
 }
 
@@ -31,11 +37,11 @@ const INSTRUCTS = /^\s*(?:#+ |You are|You're|Your (?:task|role|job|name)|Act as|
 const SCHEMAS = /\[\{"type": ?"function"/;
 
 /** Separates system and user by the list of tools between them, or the place where two texts touch. */
-function givenTurns(prompt: string): ChatTurn[] {
+function givenTurns(prompt: string, forms: Forms | null): ChatTurn[] {
   if (prompt === '') return [];
   const schemas = SCHEMAS.exec(prompt);
   const listEnd = schemas === null ? 0 : (jsonEnd(prompt, schemas.index) ?? 0);
-  const cut = systemLength(prompt, schemas === null ? null : schemas.index, listEnd);
+  const cut = systemLength(prompt, schemas === null ? null : schemas.index, listEnd, forms);
   if (cut === null) return [unmarkedTurn('user', 'unknown', 0, prompt.length)];
   const user = unmarkedTurn('user', 'inferred', cut, prompt.length);
   return cut === 0 ? [user] : [unmarkedTurn('system', 'inferred', 0, cut), user];
@@ -45,7 +51,7 @@ function givenTurns(prompt: string): ChatTurn[] {
 const TOOL_TAG = /^[\s\S]*<\|\/tool(?:_call)?\|>(?=\S)/;
 
 /** The length of the system text at the start of the prompt; null if unknown. */
-function systemLength(prompt: string, listStart: number | null, listEnd: number): number | null {
+function systemLength(prompt: string, listStart: number | null, listEnd: number, forms: Forms | null): number | null {
   const tools = TOOL_TAG.exec(prompt)?.[0].length;
   if (tools !== undefined) return tools;
   if (prompt.includes('<|')) return null;
@@ -54,6 +60,7 @@ function systemLength(prompt: string, listStart: number | null, listEnd: number)
   if (listStart !== null && listStart > 0) return touching === undefined ? listEnd : null;
   if (more.length > 0) return null;
   if (touching !== undefined) return touching;
+  if (listEnd === 0 && forms?.heads.some((head) => isOneText(prompt, head))) return 0;
   return INSTRUCTS.test(prompt.slice(listEnd)) ? null : listEnd;
 }
 
@@ -61,7 +68,12 @@ function systemLength(prompt: string, listStart: number | null, listEnd: number)
 const OTHER_VOICES =
   /(?:^|\n)[ \t]*(?:user|assistant|system|tool|human|observation|environment)[ \t]*(?::|\n)|<\/?(?:tool_response|tool_result|observation|obs|information|interpreter|result|output|function_results)>|```output|<\|\w|[\w)\]]\{"/i;
 
-function repliedTurns(text: string, from: number): ChatTurn[] {
+function repliedTurns(text: string, from: number, forms: Forms | null): ChatTurn[] {
+  const borders = bordersByForms({ prompt: text.slice(0, from), response: text.slice(from) }, forms);
+  if (borders !== null)
+    return [from, ...borders].map((start, i) =>
+      unmarkedTurn(i % 2 === 0 ? 'assistant' : 'user', 'inferred', start, borders[i] ?? text.length),
+    );
   const called = turnsWithResults(text, from);
   if (called !== null) return called;
   const replies = spokenTurns(text, from, text.length);

@@ -27,6 +27,10 @@ const SENTENCE = /^(?:I|\p{Lu}\p{Ll}*)(?:['’]\p{Ll}+)?[,!]? \p{L}/u;
 /** After a full stop, a suffix rather than a sentence. */
 const SUFFIX = /^(?:\p{Ll}{1,5}\b(?! \p{Ll})|\d(?!\. \p{Lu})|\S{0,20}[(@])/u;
 
+/** The end of a file's name. */
+const EXTENSION =
+  /^(?:py|js|ts|tsx|jsx|txt|md|json|jsonl|csv|c|cc|cpp|h|hpp|rs|go|sh|html?|css|ya?ml|toml|java|rb|pdf|xml|log|cfg|ini|ipynb|com|org|net|io|exe|zip|tar|gz|sql|php|png|jpg|traj|lock|env|git)\b/;
+
 /** Offsets at which two texts may touch. */
 export function gluesIn(text: string, from: number): number[] {
   const found = new Set<number>();
@@ -39,7 +43,7 @@ export function gluesIn(text: string, from: number): number[] {
       const isWords = pattern === GLUE || pattern === CAMEL;
       if (isWords && ABBREVIATED.test(before)) continue;
       if (isWords && NAMES.test(before) && !(NAME_ENDS.test(before) && SENTENCE.test(after))) continue;
-      if (text[at - 1] === '.' && SUFFIX.test(after)) continue;
+      if (text[at - 1] === '.' && (SUFFIX.test(after) || (EXTENSION.test(after) && /\w\.$/.test(before)))) continue;
       // A quotation mark that closes belongs to the text before.
       if ((text[at] === '"' || pattern === QUOTED) && count(lineBefore(text, from, at), /"/g) % 2 === 1) continue;
       found.add(at);

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { FORM_RECORDS } from '../chat/forms.ts';
 import type { ReadContext } from '../formats/format.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Facts } from '../rollout/fact-row.ts';
@@ -7,6 +8,7 @@ import { errorCode } from '../text/thrown.ts';
 import { ContentScan } from './content-scan.ts';
 import { contentOf, type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { digestOf, FileContent, type Identity, samplesOf } from './file-content.ts';
+import { hasSameForms } from './file-forms.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
@@ -110,7 +112,7 @@ export class DumpFile {
     this.path = found.path;
     this.stream = found.stream;
     this.validation = isValidation(found.stream);
-    this.context = { ...said, validation: this.validation, directory: dirname(found.path) };
+    this.context = { ...said, validation: this.validation, directory: dirname(found.path), file: found.path };
     this.#isFound = found.isFound === true;
     this.stem = stemOf(found.path);
     this.#numberOfName = stepOfName(found.path);
@@ -287,7 +289,7 @@ export class DumpFile {
   async #rescan(identity: Identity, { holdBack, inThread = false, onProgress }: UpdateOptions): Promise<FileChange> {
     const { handle, shape, copy } = await this.#content.open(this.context, inThread);
     try {
-      const isAppended = copy === null && this.#isAppended(identity, handle.fd);
+      const isAppended = copy === null && this.#isAppended(identity, handle.fd) && !this.#hasNewForms(identity.size);
       const before = this.index.count;
       // The row of a partial line changes when more of it arrives, though the count stays the same.
       const isRowReread = this.#scan.hasUnendedLine;
@@ -312,6 +314,12 @@ export class DumpFile {
     } finally {
       await handle.close();
     }
+  }
+
+  /** The first records tell how the turns of all are read: more of them may tell more. */
+  #hasNewForms(size: number): boolean {
+    if (this.#identity === null || this.count === 0 || this.count >= FORM_RECORDS) return false;
+    return !hasSameForms(this.path, this.#scan.position, size, this.context, parseLine);
   }
 
   /**
@@ -344,8 +352,8 @@ export class DumpFile {
 
   get #keptName(): string {
     const { device, inode } = this.#identity ?? this.#content.identity();
-    // The folder is not part of how records are read.
-    return nameOf(device, inode, { ...this.context, directory: undefined });
+    // The place is not part of how records are read.
+    return nameOf(device, inode, { ...this.context, directory: undefined, file: undefined });
   }
 
   /** Restores the state of the file that another session kept. @returns whether its index is restored */

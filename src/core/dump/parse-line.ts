@@ -14,6 +14,7 @@ import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { errorMessage } from '../text/thrown.ts';
 import { readBeside } from './beside.ts';
+import { formsOfFile } from './file-forms.ts';
 
 /** The content of a line of a dump: a rollout, or the reason why it is not one. */
 export interface ParsedLine {
@@ -40,7 +41,7 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
       ...(isJsonObject(read.json) && isPlaceholder(read.json) && awaited(read.error)),
     };
   try {
-    const reading = withBeside(read.format, read.json, context);
+    const reading = withForms(withBeside(read.format, read.json, context));
     const whole = read.format.read(read.json, read.format.isUntrained ? { ...reading, validation: true } : reading);
     const rollout = withEncodingChecks(
       withTrainer(groupedBy(whole, read.json, context), read.format, read.json),
@@ -84,6 +85,13 @@ function withBeside({ besides }: Format, record: JsonObject, context: ReadContex
   const name = besides?.(record) ?? null;
   const beside = name === null || context.directory === undefined ? undefined : readBeside(context.directory, name);
   return beside === undefined ? context : { ...context, beside };
+}
+
+/** What the file's records repeat, if a reader asks. */
+function withForms(context: ReadContext): ReadContext {
+  const { file } = context;
+  if (file === undefined || context.forms !== undefined) return context;
+  return { ...context, forms: () => formsOfFile(file, context, parseLine) };
 }
 
 /**

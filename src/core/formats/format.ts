@@ -1,3 +1,4 @@
+import type { AskedText, Forms } from '../chat/forms.ts';
 import type { OwnTemplate } from '../chat/own-template.ts';
 import type { UserEncoding } from '../chat/rendered.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
@@ -29,6 +30,9 @@ export interface ReadContext {
   /** The folder of the dump's file, and the contents of the neighbouring file that the record names (`besides`). */
   directory?: string;
   beside?: JsonValue;
+  /** The file whose lines are records, and what they repeat. */
+  file?: string;
+  forms?: (asked: AskedText) => Forms | null;
 }
 
 /** The declaration of a format. Shared code asks these members and never a format's name. */

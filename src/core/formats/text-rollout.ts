@@ -30,9 +30,10 @@ export interface FoundTexts
 }
 
 /** The user's settings for the templates of texts. */
-export const chatOf = ({ chatTemplate, templates }: ReadContext): TemplateChoice => ({
+export const chatOf = ({ chatTemplate, templates, forms }: ReadContext): TemplateChoice => ({
   name: chatTemplate ?? null,
   own: templates?.map(templateOf) ?? [],
+  ...(forms === undefined ? {} : { forms }),
 });
 
 /** Declared if the user named the template of the text, and nothing of it is unknown. */
