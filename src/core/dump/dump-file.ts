@@ -52,6 +52,9 @@ export interface UpdateOptions {
 /** A step counts as written once no byte has come for this many ms. */
 export const QUIET = 2000;
 
+/** Bytes of a file whose lines take longer to find than their kept index to read. */
+const LARGE = 8 << 20;
+
 /** An age in ms at which clock differences no longer matter. */
 export const LONG_AGO = 10 * 60_000;
 
@@ -262,6 +265,7 @@ export class DumpFile {
         this.state = 'failed';
         return change;
       }
+      if (isFirst && !isKept) this.#keepIndex(identity);
       // The first result counts as new, however much was already known.
       return this.#becomeReady(isFirst ? 'replaced' : change);
     } catch (error) {
@@ -369,7 +373,7 @@ export class DumpFile {
     if (shape === null || index === null) return false;
     const { device, inode, size, modified, changed, samples } = kept;
     // File systems reuse the inode of a removed file: that does not mean this file was rewritten.
-    this.#isOwnKept = kept.path === resolve(this.path);
+    this.#isOwnKept = kept.path === resolve(this.path) && index.looked > 0;
     this.#identity = { device, inode, size, modified, changed };
     this.#samples = samples;
     this.#scan = ContentScan.of(this.#content, this.context, index, shape, kept);
@@ -392,6 +396,13 @@ export class DumpFile {
     if (this.#identity === null || this.#content.isStream || this.error !== null) return null;
     const content = contentOf({ ...this.#identity, samples: this.#samples ?? '', count: this.count });
     return [resolve(this.path), this.stream, this.step, this.#keptName, content].join(' ');
+  }
+
+  /** Where the lines of a large file are is worth keeping before anything else is known of it. */
+  #keepIndex(identity: Identity): void {
+    const { shape, copy, position } = this.#scan;
+    const isPlain = copy === null && shape?.kind === 'lines' && shape.isKnown;
+    if (isPlain && position === identity.size && identity.size >= LARGE) this.keep();
   }
 
   /** Keeps the file's state for a later session. */

@@ -20,6 +20,7 @@ import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
+import { FirstOf } from '../../core/lists/first-of.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sizeText } from '../../core/text/quantities.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
@@ -136,7 +137,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     const needs = data !== null && limit === Number.POSITIVE_INFINITY && isLarge(dump) ? 'details' : null;
     for await (const place of order === null
       ? listed(dump, asked, options, needs)
-      : sortedPlaces(dump, asked, order, needs)) {
+      : sortedPlaces(dump, asked, order, limit, needs)) {
       if (printed >= limit) break;
       printed++;
       const details = data === null ? null : place.file.details(place.record);
@@ -229,9 +230,18 @@ async function* sortedPlaces(
   dump: Dump,
   asked: ListRequest,
   order: SortOrder,
+  limit: number,
   needs: 'details' | null,
 ): AsyncGenerator<Place> {
-  const rows: (Place & { value: SortValue })[] = [];
+  const rows = new FirstOf<Place & { value: SortValue }>(limit, (a, b) =>
+    compareValues(a.value, b.value, order.descending),
+  );
+  let [count, hasValue] = [0, false];
+  const add = (file: DumpFile, record: number, value: SortValue): void => {
+    count++;
+    hasValue ||= value !== null;
+    rows.add({ file, record, value });
+  };
   for await (const file of indexedFiles(dump)) {
     const asks = needs ?? (fieldCost(order.field) === 'facts' ? 'facts' : null);
     const readValue = (record: number) => sortValue(order, Subject.of({ file, record }, asked.kept));
@@ -240,18 +250,14 @@ async function* sortedPlaces(
       const known = knownValue(file, order.field);
       for (let record = 0; record < file.count; record++) {
         const value = known(record);
-        rows.push({ file, record, value: value === IN_RECORD ? readValue(record) : sortable(value) });
+        add(file, record, value === IN_RECORD ? readValue(record) : sortable(value));
       }
     } else
       for await (const record of passing(dump, file, asked.filter, asked.kept, asks))
-        rows.push({ file, record, value: readValue(record) });
+        add(file, record, readValue(record));
   }
-  if (rows.length > 0 && rows.every(({ value }) => value === null))
-    say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
-
-  // The sort is stable: equal values keep the order of the files.
-  rows.sort((a, b) => compareValues(a.value, b.value, order.descending));
-  yield* rows;
+  if (count > 0 && !hasValue) say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
+  yield* rows.sorted();
 }
 
 /** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */

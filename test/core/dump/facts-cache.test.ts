@@ -221,3 +221,34 @@ describe('answers that were kept', () => {
     expect((await ask('q', { facts: undefined })).isNew).toBe(true);
   });
 });
+
+test('the lines of a large file are found once, though nobody asked for its facts', async () => {
+  const long = (at: number) => line(at).replace('It is', 'It is '.repeat(40_000));
+  writeFileSync(dumpFile, `\n${Array.from({ length: 40 }, (_, at) => long(at)).join('')}`);
+  const opened = async () => {
+    const dump = Dump.open([dumpFile], { facts: cache });
+    const [file] = dump.files;
+    let chunks = 0;
+    await file?.buildIndex(() => ++chunks > 0);
+    await dump.whenKept();
+    const rows = Array.from({ length: file?.count ?? 0 }, (_, at) => [
+      file?.score(at),
+      file?.stepOf(at),
+      file?.locator(at),
+      file?.raw(at)?.length,
+    ]);
+    const { notices } = dump;
+    dump.close();
+    return { rows, wasRead: chunks > 0, wasRewritten: file?.wasRewritten, notices };
+  };
+  const first = await opened();
+  expect([first.wasRead, first.rows.length]).toEqual([true, 40]);
+  expect(await opened()).toEqual({ ...first, wasRead: false });
+  appendFileSync(dumpFile, long(41));
+  const longer = await opened();
+  expect([longer.wasRead, longer.rows.length, longer.rows.slice(0, 40)]).toEqual([true, 41, first.rows]);
+  // As long as before: only its times tell. Facts were never kept, so there is nothing to say.
+  writeFileSync(dumpFile, readFileSync(dumpFile, 'latin1').replaceAll('"score":1', '"score":7'));
+  const rewritten = await opened();
+  expect([rewritten.rows.map(([score]) => score).slice(0, 3), rewritten.wasRewritten]).toEqual([[0, 7, 0], false]);
+});
