@@ -69,7 +69,7 @@ function editedLine(rollout: Rollout, { turn, text, by }: TurnEdit, original: Js
   const { messages } = forkPrefix(rollout, turns.length, { offersTools: false, edits: new Map([[turn, text]]) });
   return {
     messages: messages,
-    ...(toolSchemas.length > 0 ? { tools: toolSchemas } : {}),
+    ...(toolSchemas.length > 0 ? { tools: [...toolSchemas] } : {}),
     ...(step === null ? {} : { step }),
     ...(groundTruth === undefined ? {} : { ground_truth: groundTruth }),
     data_source: dataSourceOf(rollout) ?? null,

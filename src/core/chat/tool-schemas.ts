@@ -6,13 +6,22 @@ import type { TypeOf } from './calls/call.ts';
  * The tool schemas that Qwen's template lists between `<tools>` tags, one JSON value per line; lines that are not JSON
  * are skipped.
  */
-export function readToolSchemas(systemText: string): JsonValue[] {
+export function readToolSchemas(systemText: string): readonly JsonValue[] {
   // The template's sentence about "<tools></tools> XML tags" also names the tags; the list itself starts on a new line.
   const open = systemText.indexOf('<tools>\n');
   const close = systemText.indexOf('\n</tools>', open);
   if (open === -1 || close === -1) return [];
+  const text = systemText.slice(open + '<tools>\n'.length, close);
+  if (last.text !== text) last = { text, schemas: schemasIn(text) };
+  return last.schemas;
+}
+
+/** Most rollouts of a file have the same tools. */
+let last: { text: string; schemas: readonly JsonValue[] } = { text: '', schemas: [] };
+
+function schemasIn(text: string): JsonValue[] {
   const schemas: JsonValue[] = [];
-  for (const line of systemText.slice(open + '<tools>\n'.length, close).split('\n')) {
+  for (const line of text.split('\n')) {
     try {
       if (line.trim() !== '') schemas.push(parseJson(line.replace(/^<tool>|<\/tool>$/g, '')));
     } catch (error) {

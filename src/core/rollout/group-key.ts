@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { printJson } from '../json/print.ts';
 import { itemAt } from '../lists/at.ts';
 import type { Rollout } from './rollout.ts';
@@ -137,4 +137,4 @@ const LIKE_A_GROUP =
   /^(?:\w+_)?(?:task|prompt|problem|question|query|group|example|instance|item)(?:_?(?:id|idx|index|uid|key|hash|name))?$|^(?:index|idx)$/i;
 
 /** 48 bits are enough to distinguish the prompts of a step, and short enough to read. */
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+const hash = (text: string): string => digest('sha256', text).slice(0, 12);

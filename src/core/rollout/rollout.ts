@@ -157,7 +157,7 @@ export interface Rollout {
   /** The first turn with text of the response; equals turns.length if the response is empty. */
   responseTurn: number;
   /** Tool schemas that the prompt shows to the model. */
-  toolSchemas: JsonValue[];
+  toolSchemas: readonly JsonValue[];
   /** Keys without a place in the format, in record order. */
   extras: JsonObject;
   /** A validation rollout is not trained on and has no mask. */

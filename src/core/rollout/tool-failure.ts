@@ -19,6 +19,8 @@ export function failureOf(
   own: readonly ErrorPattern[] = [],
   outcome?: RecordedOutcome,
 ): ToolFailure | null {
+  // Most results of a calculator are numbers, and no pattern but a user's finds anything in a text without words.
+  if (own.length === 0 && outcome === undefined && !WORDS.test(text)) return null;
   const said = matching(own, text, tool);
   const noted = notedOutcome(text, outcome);
   if (said !== null || noted?.isFailure === false) return said;
@@ -32,6 +34,8 @@ export function failureOf(
   if (seen !== null) return { ...seen, kind: kind === 'exception' ? seen.kind : kind, fault };
   return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineFrom(text, text.search(/\S|$/)) };
 }
+
+const WORDS = /[A-Za-z\x80-\uffff]/;
 
 /** A text's own statement counts where nothing was recorded. That a tool worked does not mean that its command did. */
 const notedOutcome = (text: string, outcome: RecordedOutcome | undefined): RecordedOutcome | undefined =>

@@ -139,7 +139,7 @@ class ShownParts {
       }
       if (turn.outcome !== undefined) this.#texts.add(turn.outcome.evidence);
     }
-    this.#add([rollout.groundTruth ?? null, rollout.toolSchemas, rollout.extras]);
+    this.#add([rollout.groundTruth ?? null, ...rollout.toolSchemas, rollout.extras]);
     this.#add([rollout.uid, rollout.status, rollout.group ?? null, rollout.ended.evidence, rollout.requestId]);
     if (tokens !== undefined) this.#addTokens(tokens);
     for (const values of [rewards.perTurn, rewards.returns, ...rewards.unaligned.map((one) => one.values)])

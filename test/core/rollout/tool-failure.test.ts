@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readToolSchemas } from '../../../src/core/chat/tool-schemas.ts';
 import { shownAdvantages } from '../../../src/core/rollout/advantage.ts';
+import { askedForms } from '../../../src/core/rollout/answer-forms.ts';
 import { failureOf } from '../../../src/core/rollout/tool-failure.ts';
 
 describe('a tool result that is an error', () => {
@@ -122,5 +125,42 @@ describe('what the text of a result states by itself', () => {
     const failed = 'Output: \nExit Code: 1';
     expect(failureOf(failed, null, [], { isFailure: false, evidence: 'status success' })?.kind).toBe('exception');
     expect(failureOf(failed, null, [], { isFailure: false, evidence: 'exit status 0', isExit: true })).toBeNull();
+  });
+});
+
+describe('what is done once, or not at all, to be fast', () => {
+  test('a text without words is no failure by any pattern', () => {
+    // A pattern of the user that matches nothing has every other one tried.
+    const never = { tool: null, pattern: /(?!)/, kind: 'other', fault: null, says: '' } as const;
+    const text = fc.string({
+      unit: fc.constantFrom(...' \n\t0123456789.,:;-+*/%()[]{}<>"\'#!?=_|^~@&$'),
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(text, (said) => {
+        expect(failureOf(said, null)).toEqual(failureOf(said, null, [never]));
+      }),
+      { numRuns: 500 },
+    );
+    for (const said of ['404', ' 500\n', '[]', '-1', '1: 2: 3', '{"": ""}'])
+      expect(failureOf(said, null)).toEqual(failureOf(said, null, [never]));
+  });
+
+  test('forms and tools are those of their prompt, whichever was asked about before', () => {
+    const prompts = [
+      'Put it in \\boxed{}.',
+      'Give it after ####.',
+      '<tools>\n{"name": "a"}\n</tools>',
+      '<tools>\n{"name": "b"}\n</tools>',
+      '',
+    ];
+    const answers = (prompt: string) => [askedForms(prompt).map(({ name }) => name), readToolSchemas(prompt)];
+    const known = new Map(prompts.map((prompt) => [prompt, JSON.stringify(answers(prompt))]));
+    expect(new Set(known.values()).size).toBe(prompts.length);
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...prompts), { maxLength: 12 }), (order) => {
+        for (const prompt of order) expect(JSON.stringify(answers(prompt))).toBe(known.get(prompt));
+      }),
+    );
   });
 });
