@@ -9,6 +9,8 @@ interface OpenDescriptors {
 }
 
 const APPENDS = 0o2000;
+/** A shell marks so what it puts aside for itself while a command has other streams. */
+const CLOSED_BY_EXEC = 0o2000000;
 const ACCESS = 3;
 
 /** The descriptors that a shell has opened by itself, such as those of `exec 5>log`. */
@@ -23,6 +25,7 @@ export function openDescriptors(pid: number): OpenDescriptors {
       const info = readFileSync(`/proc/${pid}/fdinfo/${name}`, 'latin1');
       const at = Number(/^pos:\s*(\d+)$/m.exec(info)?.[1] ?? 0);
       const flags = Number.parseInt(/^flags:\s*(\d+)$/m.exec(info)?.[1] ?? '0', 8);
+      if ((flags & CLOSED_BY_EXEC) !== 0) continue;
       if (existsAt(statSync(link), `/proc/${pid}/root${path}`)) open.reopen.push(reopenText(number, path, flags, at));
       else open.lost.push(`descriptor ${number} of the shell: ${path.replace(/^(\w+):\[\d+\]$/, 'a $1')}`);
     } catch {

@@ -18,7 +18,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { mergeLayers } from './merge.ts';
@@ -63,16 +63,6 @@ export const layerId = (parent: string, call: unknown): string =>
 
 /** overlayfs takes 500 directories, whose names must fit into one page; the oldest are merged. */
 const IN_ONE_MOUNT = 400;
-/** Each path that a program opens is looked up in every layer, so a few mount and run faster; many files take longer to merge. */
-const FEW = 8;
-const FILES_TO_MERGE = 2000;
-const BYTES_TO_MERGE = 32 * 2 ** 20;
-
-const mostMounted = (records: readonly LayerRecord[]): number =>
-  records.reduce((sum, { kept, changed }) => sum + kept.length + changed.length, 0) > FILES_TO_MERGE ||
-  records.reduce((sum, { bytes }) => sum + bytes, 0) > BYTES_TO_MERGE
-    ? IN_ONE_MOUNT
-    : FEW;
 
 const BYTES_KEPT = 4 * 2 ** 30;
 /** Counting all layers takes longer than a short run. */
@@ -88,8 +78,9 @@ export class LayerStore {
   readonly #root: string;
 
   constructor(root: string, imageKey: string) {
-    this.#root = root;
-    this.folder = join(root, imageKey);
+    // A world's programs start in another folder.
+    this.#root = resolve(root);
+    this.folder = join(this.#root, imageKey);
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     chmodSync(root, 0o700);
   }
@@ -140,7 +131,7 @@ export class LayerStore {
   }
 
   /** The lower directories of a world's mount in its folder: the layers that hold anything, the newest first. */
-  lowersOf(records: readonly LayerRecord[], folder: string, most = mostMounted(records)): string[] {
+  lowersOf(records: readonly LayerRecord[], folder: string, most = IN_ONE_MOUNT): string[] {
     const layers = records.map(({ id }) => this.fsOf(id)).filter((fs) => namesIn(fs).length > 0);
     if (layers.length <= most) return layers.reverse();
     const first = records.findIndex(({ id }) => this.fsOf(id) === layers[layers.length - most]);
@@ -154,7 +145,7 @@ export class LayerStore {
     const lives = join(this.folder, 'live');
     mkdirSync(lives, { recursive: true, mode: 0o700 });
     this.#removeDead();
-    const folder = join(lives, `${process.pid}-${startOf(process.pid)}-${Math.random().toString(36).slice(2, 10)}`);
+    const folder = join(lives, `${ownName()}-${Math.random().toString(36).slice(2, 10)}`);
     mkdirSync(folder, { mode: 0o700 });
     return folder;
   }
@@ -214,6 +205,14 @@ function startOf(pid: number): string {
   } catch {
     return '0';
   }
+}
+
+let own: string | null = null;
+
+/** The name of this process in folders: `PID-START`. */
+function ownName(): string {
+  own ??= `${process.pid}-${startOf(process.pid)}`;
+  return own;
 }
 
 /** Whether the process that a folder is named after lives: `PID-START…`. */
@@ -287,7 +286,7 @@ export class LayerWriter {
     for (const [path, entry] of now) if (!isEqual(this.#changed.get(path), entry)) record.changed.push(entry);
     for (const path of this.#changed.keys()) if (!now.has(path)) record.same.push(path);
     this.#changed = now;
-    const target = join(this.#store.folder, `${id}.new-${process.pid}-${startOf(process.pid)}`);
+    const target = join(this.#store.folder, `${id}.new-${ownName()}`);
     const fs = join(target, 'fs');
     mkdirSync(fs, { recursive: true, mode: 0o700 });
     const signs = new Map<string, Sign>();

@@ -52,6 +52,7 @@ export class LiveWorld {
   #excess: string | null = null;
   #child: ChildProcess | null = null;
   #streams: { in: Writable; out: MarkedStream; err: MarkedStream; status: MarkedStream } | null = null;
+  #first: { of: number; pid: number } | null = null;
   #captured: string | undefined;
   #lost: readonly string[] = [];
   #pipes: Pipes | null = null;
@@ -169,11 +170,16 @@ export class LiveWorld {
     return stopAll(() => this.#beside());
   }
 
-  /** The world's first process, whose first child is the shell. */
+  /** The world's first process, whose first child is the shell. It is the same one until the world is closed. */
   #init(): number | undefined {
     const pid = this.#child?.pid;
     if (pid === undefined) return undefined;
-    for (const one of descendantsOf(pid)) if (isFirst(one)) return one;
+    if (this.#first?.of === pid) return this.#first.pid;
+    for (const one of descendantsOf(pid))
+      if (isFirst(one)) {
+        this.#first = { of: pid, pid: one };
+        return one;
+      }
     return undefined;
   }
 
@@ -207,6 +213,7 @@ export class LiveWorld {
     const child = this.#child;
     const guard = this.#guard;
     this.#child = null;
+    this.#first = null;
     this.#guard = null;
     this.#streams = null;
     if (child !== null && child.pid !== undefined) {
