@@ -42,16 +42,25 @@ export interface ContentsRow {
 
 /** The end of a page, with a table of contents if it has more than one entry. */
 export function pageEnd(head: readonly ContentsColumn[], rows: readonly ContentsRow[]): string {
+  const shared = sharedFolder(rows.map(({ name }) => name));
   const index =
     rows.length < 2
       ? ''
       : `<nav aria-label="contents"><table><thead><tr><th></th>${head.map(({ title, isNumber }) => `<th scope="col"${kind(isNumber)}>${escaped(title)}</th>`).join('')}</tr></thead><tbody>
-${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name)}</a></td>${cells.map((cell, i) => `<td${kind(itemAt(head, i).isNumber)}>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
+${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name.slice(shared))}</a></td>${cells.map((cell, i) => `<td${kind(itemAt(head, i).isNumber)}>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
 </tbody></table></nav>`;
   return `</main>${index}
 <footer>${KEYS.map(([key, what]) => `<kbd>${key}</kbd> ${what}`).join(' · ')}. The bar at a turn's left: <span>solid and blue is trained on, dashed is not known, grey is masked.</span></footer>
 <script>${SCRIPT}</script></body></html>
 `;
+}
+
+/** The length of the folder that all locators share: the articles name it, and a narrow table has no room for it. */
+function sharedFolder(names: readonly string[]): number {
+  const [first = '', ...others] = names;
+  let end = first.length;
+  for (const name of others) while (!name.startsWith(first.slice(0, end))) end--;
+  return first.slice(0, end).lastIndexOf('/') + 1;
 }
 
 const kind = (isNumber: boolean): string => (isNumber ? ' class="n"' : '');

@@ -24,7 +24,11 @@ export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', '
 /** A line of the page's contents. */
 export function pageRow(row: DumpRecord, id: string, labels: readonly Label[]): ContentsRow {
   const { rollout } = row;
-  const findings = [...new Set(row.findings.map(({ check }) => check))].join(', ');
+  const findings = [
+    ...new Set(
+      row.findings.map(({ check, error }) => (error?.exception == null ? check : `${check}: ${error.exception}`)),
+    ),
+  ].join(', ');
   return {
     id,
     name: row.locator,

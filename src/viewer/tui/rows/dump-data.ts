@@ -313,9 +313,13 @@ export class DumpData implements StoredAnswers {
         streams: found.streams,
       };
       const columns = allColumns(this.#shape, extras, isShownByReplay);
-      const print = columns
-        .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
-        .join('\n');
+      const print = [
+        // Scores are coloured by it.
+        JSON.stringify(found.range),
+        ...columns.map(({ column, isShown, isIdle }) =>
+          [column.key, column.width, column.min, isShown, isIdle].join(' '),
+        ),
+      ].join('\n');
       this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
     }
     return this.#columns.columns;
