@@ -126,7 +126,7 @@ export function cardMarkdown(card: { [key: string]: Printable }): string {
       ? [`- edited by a person: ${card.edits}, of them not verified: ${card.unverified_edits}`]
       : []),
     '',
-    ...table(['left out because of', 'rollouts'], entries(card.dropped)),
+    ...table(['left out because of', 'how many'], entries(card.dropped)),
     ...table(
       ['accepted in spite of', 'rollouts'],
       entries(card.accepted).map(([name, one]) => [name, Object.fromEntries(entries(one)).rollouts]),

@@ -34,6 +34,8 @@ export interface ExportConversation {
   /** The texts of its messages hold all of it: no tools, calls or reasoning are recorded apart from them. */
   isTextWhole: boolean;
   tokens: RolloutTokens | null;
+  /** The record has a list of log probabilities, whether or not it fits the ids. */
+  hasLogprobs: boolean;
   /** As recorded: one for the rollout, or one for each token of the response. */
   advantages: number | (number | null)[] | null;
   /** Of the sampling, if recorded. */
@@ -92,6 +94,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     isRecorded: recorded !== null,
     isTextWhole: recorded !== null || (tools === null && apart.size === 0),
     tokens: withIds(rollout.tokens),
+    hasLogprobs: LOGPROBS.test(row.raw),
     advantages: rollout.tokens?.more?.advantages ?? rollout.rewards.advantage,
     temperature: temperatureIn(extras),
     isCut: isCut(rollout, turns),
@@ -99,7 +102,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
       !isSplit && (lossMask === null || lossMask.source === 'inferred' || lossMask.source === 'unknown' || isUnsure),
     isSplit,
     contexts: (rollout.contexts ?? []).filter(({ kind }) => kind !== 'main').length,
-    hasPictures: PICTURE.test(row.raw),
+    hasPictures: PICTURE.test(row.raw) || PICTURE_KEYS.some((key) => isFilled(extras[key])),
     status: rollout.status,
     license: textOrNull(extras.license ?? extras.licence),
     edit: null,
@@ -110,6 +113,17 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
 /** Markers of pictures in text, and the blocks of messages that hold pictures, videos and sounds. */
 const PICTURE =
   /<\|(?:image_pad|vision_start|image)\|>|"type": ?"(?:input_)?(?:image|video|audio)(?:_url)?"|"inline_?[dD]ata":/;
+
+/** Where trainers keep pictures beside the messages. */
+const PICTURE_KEYS = ['image', 'images', 'video', 'videos', 'audio', 'audios', 'multi_modal_data', 'multimodal_inputs'];
+
+const isFilled = (value: JsonValue | undefined): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some((one) => one !== null && (!Array.isArray(one) || one.length > 0))
+    : typeof value === 'string' && value !== '';
+
+/** A list that begins with a number. */
+const LOGPROBS = /"\w*log_?probs": ?\[ ?(?:[-\d]|NaN)/;
 
 const hasCallsApart = ({ toolCalls, parts }: Turn): boolean =>
   toolCalls.length > parts.filter(({ kind }) => kind === 'call').length;

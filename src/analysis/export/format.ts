@@ -71,14 +71,14 @@ export interface PromptFormat extends FormatBase {
 
 export type ExportFormat = RolloutFormat | PairFormat | LabelFormat | PromptFormat;
 
-/** Losses common to all loaders of supervised turns. */
-export const SFT_LIMITS = [
-  'empty',
-  'cut',
-  'inferred',
-  'split_mask',
-  'contexts',
-  'pictures',
-  'masked_turns',
-  'prompt_replies',
-] as const satisfies readonly ExportLimit[];
+/** Losses common to all loaders of messages. */
+export const CHAT_LIMITS = ['contexts', 'pictures', 'roles', 'half_characters'] as const satisfies readonly ExportLimit[];
+
+/** Losses common to all loaders that train on messages. */
+export const REPLY_LIMITS = ['empty', 'cut', 'inferred', 'split_mask', ...CHAT_LIMITS] as const;
+
+/** Losses common to all loaders that cannot mask single replies. */
+export const SFT_LIMITS = [...REPLY_LIMITS, 'masked_turns', 'prompt_replies'] as const;
+
+/** Losses common to all loaders of answers to a prompt, which they train whole. */
+export const ANSWER_LIMITS = ['empty', 'cut', ...CHAT_LIMITS, 'no_prompt'] as const;

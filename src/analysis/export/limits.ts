@@ -10,11 +10,32 @@ interface LimitDeclaration {
 
 const response = ({ messages, response: at }: ExportConversation) => messages.slice(at);
 
-/** Model turns of the response that are only partly trained. */
-const hasMaskedReply = (conversation: ExportConversation): boolean => {
-  const replies = response(conversation).filter(({ role }) => role === 'assistant');
-  return replies.some(({ trained }) => trained === false) && !replies.every(({ trained }) => trained === false);
-};
+const replies = (conversation: ExportConversation) =>
+  response(conversation).filter(({ role }) => role === 'assistant');
+
+/** Roles that chat templates know. */
+const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
+
+/** Half of a character: Python cannot encode it, and bytes cannot hold it. */
+const HALF = /\p{Surrogate}/u;
+
+/** A name that OpenAI's API takes for a function. */
+const FUNCTION_NAME = /^[\w-]{1,64}$/;
+
+/** Every call has an id and, unless the rollout ends with it, one result after it; every result has a call before it. */
+function hasLooseCall({ messages }: ExportConversation): boolean {
+  let open = new Set<string | null>();
+  for (const { role, calls, answers } of messages) {
+    if (role === 'tool') {
+      if (answers === null || !open.delete(answers)) return true;
+      continue;
+    }
+    if (open.size > 0) return true;
+    open = new Set(calls.map(({ id }) => id));
+    if (open.size < calls.length || open.has(null)) return true;
+  }
+  return false;
+}
 
 /**
  * Every loss that an export can cause. A format declares the ones it has. A rollout with one of them is refused, unless
@@ -48,7 +69,35 @@ export const LIMITS = {
   },
   masked_turns: {
     says: 'a rollout with masked turns of the model: its loader trains on them',
-    holds: hasMaskedReply,
+    holds: (one) => replies(one).some(({ trained }) => trained === false),
+  },
+  untrained: {
+    says: 'a rollout of which nothing is trained',
+    holds: (one) => replies(one).every(({ trained }) => trained === false),
+  },
+  roles: {
+    says: 'a rollout with a turn whose role is unknown to chat templates',
+    holds: ({ messages }) => messages.some(({ role }) => !ROLES.has(role)),
+  },
+  half_characters: {
+    says: 'a rollout with half a character (a lone surrogate), which no tokenizer takes',
+    holds: ({ messages }) => messages.some(({ text }) => HALF.test(text)),
+  },
+  no_prompt: {
+    says: 'a rollout without a message before the reply',
+    holds: ({ response: at }) => at === 0,
+  },
+  loose_calls: {
+    says: 'a rollout with a call or a result that has no counterpart, or no id',
+    holds: hasLooseCall,
+  },
+  call_names: {
+    says: 'a rollout with a call whose name is no name of a function',
+    holds: ({ messages }) => messages.some(({ calls }) => calls.some(({ name }) => !FUNCTION_NAME.test(name))),
+  },
+  open_end: {
+    says: 'a rollout that does not end with a reply of the model',
+    holds: ({ messages }) => messages.at(-1)?.role !== 'assistant',
   },
   prompt_replies: {
     says: 'a rollout with turns of the model in its prompt: its loader trains on them',
@@ -95,14 +144,23 @@ export const LIMITS = {
   },
   no_logprobs: {
     says: 'a rollout without recorded log probabilities of all its trained tokens',
-    holds: ({ tokens }) => tokens?.mask.some((bit, at) => bit === 1 && tokens.logprobs?.[at] == null) ?? true,
+    holds: ({ tokens }) =>
+      tokens?.mask.some((bit, at) => bit === 1 && !Number.isFinite(tokens.logprobs?.[at] ?? Number.NaN)) ?? true,
+  },
+  logprob_gaps: {
+    says: 'a rollout whose recorded log probabilities do not cover its trained tokens',
+    holds: ({ tokens, hasLogprobs }) =>
+      tokens !== null &&
+      (tokens.logprobs === null
+        ? hasLogprobs
+        : tokens.mask.some((bit, at) => bit === 1 && !Number.isFinite(tokens.logprobs?.[at] ?? Number.NaN))),
   },
   no_advantage: {
     says: 'a rollout without recorded advantages of all its trained tokens',
     holds: ({ advantages, tokens }) =>
       typeof advantages === 'number'
         ? !Number.isFinite(advantages)
-        : (tokens?.mask.some((bit, at) => bit === 1 && advantages?.[at] == null) ?? true),
+        : (tokens?.mask.some((bit, at) => bit === 1 && !Number.isFinite(advantages?.[at] ?? Number.NaN)) ?? true),
   },
   no_temperature: {
     says: 'a rollout without a recorded temperature: 1 would be written',

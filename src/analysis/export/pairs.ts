@@ -18,6 +18,12 @@ export interface PairOptions {
   why?: string;
 }
 
+export interface CandidateTurn {
+  hash: string;
+  /** The model wrote it. */
+  isReply: boolean;
+}
+
 /** Kept from a rollout until its group is complete. */
 export interface Candidate {
   locator: string;
@@ -27,8 +33,8 @@ export interface Candidate {
   chars: number;
   /** A hash of the response. */
   answer: string;
-  /** A hash of each message of the response, in order; empty unless the rule compares turns. */
-  turns: readonly string[];
+  /** The messages of the response, in order; empty unless the rule compares turns. */
+  turns: readonly CandidateTurn[];
 }
 
 export interface PairPlan {
@@ -59,7 +65,8 @@ export function pairsInGroup(group: readonly Candidate[], { rule, margin, length
       const [short, long] = [better.chars, worse.chars].sort((a, b) => a - b);
       if ((long ?? 0) > (short ?? 0) * lengthRatio) continue;
       const sharedTurns = rule === 'turn' ? sharedLength(better.turns, worse.turns) : 0;
-      if (rule === 'turn' && (sharedTurns === 0 || sharedTurns >= Math.min(better.turns.length, worse.turns.length)))
+      // Where results of tools diverge, the model chose nothing.
+      if (rule === 'turn' && (sharedTurns === 0 || ![better, worse].every(({ turns }) => turns[sharedTurns]?.isReply)))
         continue;
       const both = [better.answer, worse.answer].sort().join(' ');
       if (better.answer === worse.answer || seen.has(both)) continue;
@@ -86,9 +93,9 @@ function* matches(ranked: readonly Candidate[], rule: PairRule): Generator<[Cand
   }
 }
 
-function sharedLength(a: readonly string[], b: readonly string[]): number {
+function sharedLength(a: readonly CandidateTurn[], b: readonly CandidateTurn[]): number {
   let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
+  while (at < a.length && a[at]?.hash === b[at]?.hash) at++;
   return at;
 }
 

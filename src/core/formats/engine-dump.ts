@@ -179,7 +179,7 @@ function dumpTokens(record: JsonObject): RolloutTokens | null {
     ...(promptLogprobs ? { promptLogprobs } : {}),
     responseIds,
     mask,
-    logprobs: logprobs?.every((value) => value !== null) ? logprobs : null,
+    logprobs,
     ...(Object.keys(more).length > 0 ? { more } : {}),
   };
 }

@@ -58,7 +58,7 @@ const candidate = (one: ExportConversation, score: number, rule: PairOptions['ru
     score,
     chars: reply.reduce((sum, { text }) => sum + text.length, 0),
     answer: hashOf(reply.map(({ role, text }) => `${role}\n${text}`).join('\n\n')),
-    turns: rule !== 'turn' ? [] : reply.map(({ role, text }) => hashOf(`${role}\n${text}`)),
+    turns: rule !== 'turn' ? [] : reply.map(({ role, text }) => ({ hash: hashOf(`${role}\n${text}`), isReply: role === 'assistant' })),
   };
 };
 
@@ -106,6 +106,7 @@ export async function* forkPairs(
     const kept = screen.lets(original);
     if (kept === null) continue;
     const journal = await journalOf(pathOfArgument(row.locator), flags.journal);
+    let pairs = 0;
     for (const entry of branchesOf(journal, recordKey(row.raw))) {
       const branch = await branchConversation(entry, flags.journal);
       if (branch === null || branch.score === null) continue;
@@ -120,8 +121,11 @@ export async function* forkPairs(
       const reason = `branch ${entry.branch} from turn ${entry.turn}: score ${branch.score} against ${original.score}`;
       const pair = { better, worse, shared, length: Number.POSITIVE_INFINITY, reason };
       const alike = screen.alike(branch === better ? { ...pair, better: other } : { ...pair, worse: other });
-      if (alike !== null) yield alike;
+      if (alike === null) continue;
+      pairs++;
+      yield alike;
     }
+    if (pairs === 0) screen.tally.drop('no_pair');
   }
 }
 

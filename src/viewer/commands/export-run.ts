@@ -184,7 +184,7 @@ async function finish(
   source: ExportSource,
   format: ExportFormat,
 ): Promise<number> {
-  screen.gone(source);
+  screen.lost(source);
   if (screen.refused.size > 0 && flags.drop !== true) {
     out.discard();
     for (const [limit, { count, first }] of screen.refused)
@@ -274,14 +274,17 @@ async function promptGroups(
 ): Promise<PromptGroup[]> {
   const groups = new Map<string, PromptGroup>();
   for await (const one of screen.pass(source)) {
-    const found = groups.get(one.prompt) ?? {
+    // The same words with other tools or another ground truth are another task.
+    const key = printJson([one.prompt, one.tools, one.groundTruth ?? null]);
+    const found = groups.get(key) ?? {
       conversation: { ...one, messages: one.messages.slice(0, one.response) },
       scores: [],
     };
     if (one.score !== null && Number.isFinite(one.score)) found.scores.push(one.score);
-    groups.set(one.prompt, found);
+    groups.set(key, found);
   }
   let chosen = [...groups.values()].filter(({ scores }) => isPassing === null || isPassing(scores));
+  for (let at = chosen.length; at < groups.size; at++) screen.tally.drop('--pass');
   if (buckets !== undefined) for (const group of chosen) group.bucket = bucketOf(group.scores, buckets);
   if (balance !== undefined) {
     const rows = chosen.map(({ conversation, scores }) => ({ ...balanceRow(conversation), scores }));
@@ -336,7 +339,7 @@ class ExportFiles {
   }
 
   async add(one: ExportConversation, row: ExportRow, other?: ExportConversation): Promise<void> {
-    if (this.#tally.rows >= (this.#flags.limit ?? Number.POSITIVE_INFINITY)) return;
+    if (this.#tally.rows >= (this.#flags.limit ?? Number.POSITIVE_INFINITY)) return this.#tally.drop('--limit');
     const part = this.#parts === null ? null : splitPart(this.#parts, one.prompt, this.#flags.seed);
     let file = this.#files.get(part);
     if (file === undefined) {

@@ -22,6 +22,7 @@ export interface ScreenFlags {
   perPrompt?: number;
   verified?: boolean;
   tokenizer?: string;
+  pairs?: string;
 }
 
 /** How far --tokenizer compared the loader's tokens with the recorded ones. */
@@ -70,7 +71,8 @@ export class ExportScreen {
     tokens: TokenCheck | null,
   ) {
     this.#accepted = [...(flags.accept ?? []), ...(flags.inferred === true ? (['inferred'] as const) : [])];
-    this.#limits = format.limits;
+    // A pair of single turns has no results in what is trained.
+    this.#limits = format.limits.filter((name) => !(name === 'masked_results' && flags.pairs === 'turn'));
     this.#copies = flags.copies ? null : new Copies();
     this.#against = against;
     this.#tokens = tokens;
@@ -144,9 +146,10 @@ export class ExportScreen {
     return { ...pair, better, worse };
   }
 
-  /** Counts what a set names and its dump no longer holds. */
-  gone({ missing }: ExportSource): void {
+  /** Counts what a set names and its dump no longer holds, and records that hold no rollout. */
+  lost({ missing, unread }: ExportSource): void {
     for (const locator of missing) this.#refuse('gone', { locator });
+    for (const _ of unread) this.tally.drop('no_rollout');
   }
 
   /** null without --tokenizer. */

@@ -32,6 +32,8 @@ export interface ExportSource {
   args: readonly string[];
   /** Locators of the set whose record is not there any more. */
   missing: ReadonlySet<string>;
+  /** Locators of records that hold no rollout, once they were read; `ls` says why. */
+  unread: ReadonlySet<string>;
   rows: () => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
 }
 
@@ -44,7 +46,7 @@ export interface SourceFlags {
   good: Query | null;
 }
 
-/** Records that are not rollouts are skipped; `ls` lists them. @throws UsageError */
+/** @throws UsageError */
 export async function exportSource(
   args: readonly string[],
   options: DumpOptions,
@@ -61,6 +63,7 @@ export async function exportSource(
   const kept = asksKept ? keptIn([journal]) : undefined;
   const redact = flags.isRedacted ? await (await import('../../core/text/redact.ts')).redactor() : null;
   const missing = new Set<string>();
+  const unread = new Set<string>();
   const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
   async function* rows(): ReturnType<ExportSource['rows']> {
     for await (const { row: read } of selectRows(locators, options, flags.filter, kept, take)) {
@@ -69,7 +72,10 @@ export async function exportSource(
           ? read
           : await (await import('../../core/dump/redacted-record.ts')).redactedRecord(read, redact);
       const conversation = conversationOf(row);
-      if (conversation === null) continue;
+      if (conversation === null) {
+        unread.add(read.locator);
+        continue;
+      }
       if (redact !== null) {
         conversation.tokens = null;
         conversation.source = hashOf(read.raw);
@@ -80,7 +86,7 @@ export async function exportSource(
       yield { row: read, conversation };
     }
   }
-  return { set, args: locators, missing, rows };
+  return { set, args: locators, missing, unread, rows };
 }
 
 /** An edited branch has the score of its verification, or none. */

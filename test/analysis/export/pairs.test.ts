@@ -11,12 +11,15 @@ const candidates = fc
       prompt: fc.constantFrom('p', 'q'),
       score: fc.constantFrom(0, 0.5, 1, -1),
       chars: fc.integer({ min: 0, max: 50 }),
-      turns: fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }),
+      turns: fc.array(fc.record({ hash: fc.constantFrom('a', 'b', 'c'), isReply: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
     }),
     { maxLength: 12 },
   )
   .map((list): Candidate[] =>
-    list.map((one, at) => ({ ...one, answer: one.turns.join(), locator: `d.jsonl:${at + 1}` })),
+    list.map((one, at) => ({ ...one, answer: one.turns.map(({ hash }) => hash).join(), locator: `d.jsonl:${at + 1}` })),
   );
 
 const options = fc.record({
@@ -43,8 +46,11 @@ test('a pair has one prompt, a better score than its other half by the margin, a
         if (Number.isFinite(rules.lengthRatio))
           expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.min(...lengths) * rules.lengthRatio);
         if (rules.rule !== 'turn') continue;
-        expect(better?.turns.slice(0, plan.sharedTurns)).toEqual(worse?.turns.slice(0, plan.sharedTurns));
-        expect(better?.turns[plan.sharedTurns]).not.toBe(worse?.turns[plan.sharedTurns]);
+        const shared = [better, worse].map((answer) => answer?.turns.slice(0, plan.sharedTurns).map(({ hash }) => hash));
+        expect(shared[0]).toEqual(shared[1]);
+        const [one, other] = [better?.turns[plan.sharedTurns], worse?.turns[plan.sharedTurns]];
+        expect(one?.hash).not.toBe(other?.hash);
+        expect([one?.isReply, other?.isReply]).toEqual([true, true]);
       }
     }),
   );
@@ -57,7 +63,7 @@ test('best makes one pair of a prompt, all makes each, ladder goes down score by
     score,
     chars: 1,
     answer: `${at}`,
-    turns: ['a'],
+    turns: [{ hash: 'a', isReply: true }],
   }));
   const pairs = (rule: 'best' | 'all' | 'ladder') =>
     pairsInGroup(group, { rule, margin: 0, lengthRatio: Number.POSITIVE_INFINITY }).map(

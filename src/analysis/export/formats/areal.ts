@@ -7,7 +7,7 @@ export const toAreal: RolloutFormat = {
   about: 'AReaL token lists: input_ids, loss_mask, logprobs, reward as recorded',
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'contexts', 'pictures', 'no_ids', 'no_score'],
+  limits: ['empty', 'contexts', 'pictures', 'no_ids', 'logprob_gaps', 'no_score'],
   tokens: 'recorded',
   row: (one) => {
     const { prompt, response, mask, logprobs } = recordedIds(one);

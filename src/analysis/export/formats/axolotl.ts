@@ -1,4 +1,4 @@
-import type { RolloutFormat } from '../format.ts';
+import { REPLY_LIMITS, type RolloutFormat } from '../format.ts';
 import { exportMessages, isTrainedReply, toolsText } from '../openai-messages.ts';
 
 /** Axolotl's chat_template type (067b021c8): it parses the arguments of calls and stops at broken ones; `train` masks a message. */
@@ -7,7 +7,7 @@ export const toAxolotl: RolloutFormat = {
   about: 'Axolotl chat_template with message_field_training: train',
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'broken_calls'],
+  limits: [...REPLY_LIMITS, 'untrained', 'broken_calls'],
   tokens: { renders: 'whole', trains: 'flagged', parsesCalls: true },
   row: (one) => ({
     id: one.id,

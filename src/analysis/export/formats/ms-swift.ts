@@ -1,4 +1,4 @@
-import type { RolloutFormat } from '../format.ts';
+import { REPLY_LIMITS, type RolloutFormat } from '../format.ts';
 import type { ExportMessage } from '../message.ts';
 import { exportMessages, isTrainedReply, toolsText } from '../openai-messages.ts';
 
@@ -14,7 +14,7 @@ export const toMsSwift: RolloutFormat = {
   about: "ms-swift: trains the model's turns whose `loss` is true",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'broken_calls'],
+  limits: [...REPLY_LIMITS, 'untrained', 'broken_calls'],
   tokens: null,
   row: (one) => ({
     messages: exportMessages(one, one.messages.map(withReasoning)).map((message, at) =>

@@ -1,9 +1,12 @@
 import type { ExportConversation } from '../conversation.ts';
-import type { ExportRow, PairFormat, RolloutFormat } from '../format.ts';
+import { ANSWER_LIMITS, type ExportRow, type PairFormat, REPLY_LIMITS, type RolloutFormat } from '../format.ts';
 import type { ExportMessage } from '../message.ts';
 import { isTrainedReply, structuredMessage } from '../openai-messages.ts';
 
 const message = (one: ExportMessage): ExportRow => structuredMessage(one, { reasoning: false });
+
+/** What OpenAI's API refuses in messages, or has no field for. */
+const API_LIMITS = ['reasoning', 'broken_calls', 'loose_calls', 'call_names', 'open_end'] as const;
 
 const toolKeys = ({ tools, messages }: ExportConversation): ExportRow =>
   tools === null || tools.length === 0
@@ -19,7 +22,7 @@ export const toOpenai: RolloutFormat = {
   about: "OpenAI fine-tuning: trains the model's turns of weight 1; drops reasoning",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'reasoning', 'broken_calls'],
+  limits: [...REPLY_LIMITS, 'untrained', ...API_LIMITS],
   tokens: null,
   row: (one) => ({
     messages: one.messages.map((turn, at) =>
@@ -35,7 +38,7 @@ export const toOpenaiDpo: PairFormat = {
   about: 'OpenAI preference fine-tuning; drops reasoning',
   takes: 'pairs',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'contexts', 'pictures', 'reasoning', 'broken_calls', 'masked_results'],
+  limits: [...ANSWER_LIMITS, ...API_LIMITS, 'masked_results'],
   tokens: null,
   row: ({ better, worse, shared, length }) => ({
     input: { messages: better.messages.slice(0, shared).map(message), ...toolKeys(better) },

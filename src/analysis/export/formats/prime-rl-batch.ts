@@ -24,7 +24,7 @@ export const toPrimeRlBatch: RolloutFormat = {
         ...zeros,
         ...mask.map((bit, at) => (typeof advantages === 'number' ? bit * advantages : (advantages?.[at] ?? 0))),
       ],
-      inference_logprobs: [...zeros, ...(logprobs ?? []).map((logprob) => logprob ?? 0)],
+      inference_logprobs: [...zeros, ...(logprobs ?? [])],
       position_ids: [...ids.keys()],
       sequence_lengths: [ids.length],
       temperatures: ids.map(() => one.temperature ?? 1),

@@ -16,7 +16,7 @@ export const toSlime: RolloutFormat = {
   about: 'slime --load-debug-rollout-data: recorded ids, mask, log probabilities and reward',
   takes: 'rollouts',
   file: 'pt',
-  limits: ['empty', 'contexts', 'pictures', 'no_ids'],
+  limits: ['empty', 'contexts', 'pictures', 'half_characters', 'no_ids', 'logprob_gaps'],
   tokens: 'recorded',
   row: (one) => {
     const { prompt, response, mask, logprobs } = recordedIds(one);

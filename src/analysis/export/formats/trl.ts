@@ -1,5 +1,5 @@
 import type { LabelFormat, PairFormat, RolloutFormat } from '../format.ts';
-import { SFT_LIMITS } from '../format.ts';
+import { ANSWER_LIMITS, REPLY_LIMITS, SFT_LIMITS } from '../format.ts';
 import { exportMessages, toolsText } from '../openai-messages.ts';
 
 /** TRL's SFTTrainer with `assistant_only_loss=True` and a template with generation blocks (trl 1.13.0, trainer/sft_trainer.py). */
@@ -19,7 +19,7 @@ export const toTrlCompletion: RolloutFormat = {
   about: 'TRL SFT, prompt and completion: trains the whole completion',
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'masked_turns', 'masked_results'],
+  limits: [...REPLY_LIMITS, 'no_prompt', 'masked_turns', 'masked_results'],
   tokens: { renders: 'whole', trains: 'completion' },
   row: (one) => ({
     id: one.id,
@@ -35,7 +35,7 @@ export const toTrlDpo: PairFormat = {
   about: 'TRL DPO: compares whole answers',
   takes: 'pairs',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'contexts', 'pictures', 'masked_results'],
+  limits: [...ANSWER_LIMITS, 'masked_results'],
   tokens: { renders: 'whole', trains: 'completion' },
   row: ({ better, worse, shared, length, reason }) => ({
     chosen_id: better.id,
@@ -56,7 +56,7 @@ export const toTrlKto: LabelFormat = {
   about: 'TRL KTO: one answer and whether it is good',
   takes: 'labels',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'contexts', 'pictures', 'masked_results'],
+  limits: [...ANSWER_LIMITS, 'masked_results'],
   tokens: { renders: 'whole', trains: 'completion' },
   row: (one, isGood) => ({
     id: one.id,

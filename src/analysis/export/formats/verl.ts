@@ -1,6 +1,6 @@
 import { printJson } from '../../../core/json/print.ts';
 import type { PromptFormat, RolloutFormat } from '../format.ts';
-import { SFT_LIMITS } from '../format.ts';
+import { CHAT_LIMITS, SFT_LIMITS } from '../format.ts';
 import { exportMessages, plainMessage } from '../openai-messages.ts';
 
 /**
@@ -30,7 +30,7 @@ export const toVerlRl: PromptFormat = {
   about: 'verl RL parquet: prompts with ground truth and pass rate',
   takes: 'prompts',
   file: 'parquet',
-  limits: ['contexts', 'pictures', 'no_truth', 'prompt_apart'],
+  limits: [...CHAT_LIMITS, 'no_prompt', 'no_truth', 'prompt_apart'],
   tokens: { renders: 'prompt', trains: null, isText: true },
   columns: [
     { name: 'data_source', type: 'text' },
@@ -60,7 +60,7 @@ export const toPrompts: PromptFormat = {
   about: 'prompts as JSON lines, with ground truth and pass rate',
   takes: 'prompts',
   file: 'jsonl',
-  limits: ['contexts', 'pictures'],
+  limits: [...CHAT_LIMITS, 'no_prompt'],
   tokens: { renders: 'prompt', trains: null, isText: true },
   row: ({ conversation, scores, bucket }) => ({
     prompt: exportMessages({ isRecorded: false }, conversation.messages.slice(0, conversation.response)),
