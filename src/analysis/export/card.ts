@@ -8,6 +8,8 @@ import { type ExportLimit, LIMITS } from './limits.ts';
 export class ExportTally {
   rows = 0;
   inferred = 0;
+  /** Ids that are texts although the first one is a number. */
+  idsLeftOut = 0;
   #edits = 0;
   #unverified = 0;
   readonly dropped = new Map<string, number>();
@@ -77,6 +79,7 @@ export class ExportTally {
         [...this.accepted].map(([limit, count]) => [limit, { rollouts: count, says: LIMITS[limit].says }]),
       ),
       inferred_masks: this.inferred,
+      ids_left_out: this.idsLeftOut,
       edits: this.#edits,
       unverified_edits: this.#unverified,
       chars: this.#chars,
@@ -122,6 +125,9 @@ export function cardMarkdown(card: { [key: string]: Printable }): string {
       ? '- without a tokenizer: the tokens that the loader makes were not compared'
       : `- compared with the tokens that the loader makes: ${entries(card.compared).map(words).join(', ')}`,
     ...(Number(card.inferred_masks) > 0 ? [`- masks inferred from roles: ${card.inferred_masks}`] : []),
+    ...(Number(card.ids_left_out) > 0
+      ? [`- ids left out, because the first one is a number: ${card.ids_left_out}`]
+      : []),
     ...(Number(card.edits) > 0
       ? [`- edited by a person: ${card.edits}, of them not verified: ${card.unverified_edits}`]
       : []),

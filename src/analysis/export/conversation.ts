@@ -12,7 +12,7 @@ import { type RecordedMessage, recordedMessages } from './recorded-messages.ts';
 /** One history of a rollout as a trainer's loader sees it. */
 export interface ExportConversation {
   /** The record's own `id`, else its locator. */
-  id: JsonValue;
+  id: string | number;
   locator: string;
   /** A hash of the record's text: it names the source if the dump changes. */
   source: string;
@@ -77,7 +77,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
         : null;
   const id = extras.id ?? extras.instance_id ?? row.locator;
   return {
-    id: typeof id === 'object' ? row.locator : id,
+    id: plainId(id) ?? row.locator,
     locator: row.locator,
     source: hashOf(row.raw),
     step: rollout.step,
@@ -109,6 +109,14 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     isGood: null,
   };
 }
+
+/** null for what no column of ids holds. */
+const plainId = (id: JsonValue): string | number | null =>
+  typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
+    ? id
+    : typeof id === 'bigint'
+      ? `${id}`
+      : null;
 
 /** Markers of pictures in text, and the blocks of messages that hold pictures, videos and sounds. */
 const PICTURE =

@@ -20,13 +20,13 @@ function gramHash(text: string): number {
   return (a >>> 0) * 0x10_0000 + ((b >>> 0) & 0xf_ffff);
 }
 
-/** The hashes of all runs of 13 words; a shorter text is one run. */
-function grams(text: string): Set<number> {
-  const all = copyWords(text);
-  const found = new Set<number>();
-  if (all.length === 0) return found;
-  for (let at = 0; at === 0 || at + GRAM <= all.length; at++) found.add(gramHash(all.slice(at, at + GRAM).join(' ')));
-  return found;
+const runHash = (words: readonly string[], at: number, length: number): number =>
+  gramHash(words.slice(at, at + length).join(' '));
+
+/** The hashes of all runs of so many words; a shorter text is one run. */
+function* runsOf(words: readonly string[], length: number): Generator<number> {
+  for (let at = 0; words.length > 0 && (at === 0 || at + length <= words.length); at++)
+    yield runHash(words, at, length);
 }
 
 const copyPrompt = ({ messages, response }: ExportConversation): string =>
@@ -42,24 +42,59 @@ const responseText = ({ messages, response }: ExportConversation): string =>
     .map(({ text }) => text)
     .join('\n');
 
+/** Words in a row that are looked at for instructions. */
+const FORM = 5;
+/** Words in a row in this many entries of an evaluation and more, and in this share of them, are instructions and say nothing about any. */
+const INSTRUCTION = { entries: 3, share: 0.1 };
+/** Words of a passage that must be its own. */
+const OWN = 10;
+
 /** Texts of an evaluation; finds which of them occur in a conversation. */
 export class Contamination {
   readonly #prompts = new Set<string>();
   readonly #grams = new Set<number>();
+  /** The number of entries with the same few words in a row. */
+  readonly #forms = new Map<number, number>();
+  #entries = 0;
 
-  /** @param text a question, a prompt or an answer of the evaluation */
-  add(text: string): void {
-    const all = copyWords(text);
-    if (all.length === 0) return;
-    this.#prompts.add(all.join(' '));
-    if (all.length >= GRAM) for (const gram of grams(text)) this.#grams.add(gram);
+  /** @param texts an entry of the evaluation: its question, its prompt, its answer */
+  add(...texts: readonly string[]): void {
+    const forms = new Set<number>();
+    for (const text of texts) {
+      const all = copyWords(text);
+      if (all.length === 0) continue;
+      this.#prompts.add(all.join(' '));
+      if (all.length < GRAM) continue;
+      for (const gram of runsOf(all, GRAM)) this.#grams.add(gram);
+      for (const form of runsOf(all, FORM)) forms.add(form);
+    }
+    this.#entries++;
+    for (const form of forms) this.#forms.set(form, (this.#forms.get(form) ?? 0) + 1);
+  }
+
+  /** Its entries have no words. */
+  get isEmpty(): boolean {
+    return this.#prompts.size === 0;
+  }
+
+  /** Whether a run of words that the evaluation has is more than its instruction. */
+  #isOwn(words: readonly string[], at: number): boolean {
+    const least = Math.max(INSTRUCTION.entries, this.#entries * INSTRUCTION.share);
+    const isForm = new Set<number>();
+    for (let from = Math.max(0, at - FORM + 1); from < at + GRAM && from + FORM <= words.length; from++) {
+      if ((this.#forms.get(runHash(words, from, FORM)) ?? 0) < least) continue;
+      for (let word = Math.max(at, from); word < Math.min(at + GRAM, from + FORM); word++) isForm.add(word);
+    }
+    return GRAM - isForm.size >= OWN;
   }
 
   /** `prompt`: the same question; `passage`: 13 words in a row; null: neither. */
   of(conversation: ExportConversation): 'prompt' | 'passage' | null {
     const asked = copyPrompt(conversation);
     if (this.#prompts.has(copyWords(asked).join(' '))) return 'prompt';
-    for (const gram of grams(`${asked}\n${responseText(conversation)}`)) if (this.#grams.has(gram)) return 'passage';
+    const words = copyWords(`${asked}\n${responseText(conversation)}`);
+    for (let at = 0; at + GRAM <= words.length; at++)
+      if (this.#grams.has(runHash(words, at, GRAM)) && this.#isOwn(words, at)) return 'passage';
     return null;
   }
 }
@@ -74,7 +109,7 @@ export class Copies {
     const text = responseText(conversation);
     const key = hashOf(`${conversation.prompt}\n${text}`);
     if (this.#exact.has(key)) return 'exact';
-    const sample = [...grams(text)].sort((a, b) => a - b).slice(0, SAMPLE);
+    const sample = [...new Set(runsOf(copyWords(text), GRAM))].sort((a, b) => a - b).slice(0, SAMPLE);
     const others = this.#samples.get(conversation.prompt) ?? [];
     if (others.some((other) => similarity(sample, other) >= NEAR)) return 'near';
     this.#exact.add(key);

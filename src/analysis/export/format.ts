@@ -72,7 +72,12 @@ export interface PromptFormat extends FormatBase {
 export type ExportFormat = RolloutFormat | PairFormat | LabelFormat | PromptFormat;
 
 /** Losses common to all loaders of messages. */
-export const CHAT_LIMITS = ['contexts', 'pictures', 'roles', 'half_characters'] as const satisfies readonly ExportLimit[];
+export const CHAT_LIMITS = [
+  'contexts',
+  'pictures',
+  'roles',
+  'half_characters',
+] as const satisfies readonly ExportLimit[];
 
 /** Losses common to all loaders that train on messages. */
 export const REPLY_LIMITS = ['empty', 'cut', 'inferred', 'split_mask', ...CHAT_LIMITS] as const;

@@ -10,8 +10,7 @@ interface LimitDeclaration {
 
 const response = ({ messages, response: at }: ExportConversation) => messages.slice(at);
 
-const replies = (conversation: ExportConversation) =>
-  response(conversation).filter(({ role }) => role === 'assistant');
+const replies = (conversation: ExportConversation) => response(conversation).filter(({ role }) => role === 'assistant');
 
 /** Roles that chat templates know. */
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);

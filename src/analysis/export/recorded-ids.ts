@@ -1,9 +1,13 @@
 import type { ExportConversation } from './conversation.ts';
 
-/** The recorded token ids of prompt and response with the mask and the log probabilities of the response; 0 if a masked token has none. */
+/** 0 stands for what a loader would stop at; the loss does not see a masked token. */
+export const finite = (value: number | null | undefined): number =>
+  typeof value === 'number' && Number.isFinite(value) ? value : 0;
+
+/** The recorded token ids of prompt and response with the mask and the log probabilities of the response. */
 export const recordedIds = ({ tokens }: ExportConversation) => ({
   prompt: tokens?.promptIds ?? [],
   response: tokens?.responseIds ?? [],
   mask: tokens?.mask ?? [],
-  logprobs: tokens?.logprobs?.map((one) => one ?? 0) ?? null,
+  logprobs: tokens?.logprobs?.map((one) => finite(one)) ?? null,
 });

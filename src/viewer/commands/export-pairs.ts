@@ -58,7 +58,10 @@ const candidate = (one: ExportConversation, score: number, rule: PairOptions['ru
     score,
     chars: reply.reduce((sum, { text }) => sum + text.length, 0),
     answer: hashOf(reply.map(({ role, text }) => `${role}\n${text}`).join('\n\n')),
-    turns: rule !== 'turn' ? [] : reply.map(({ role, text }) => ({ hash: hashOf(`${role}\n${text}`), isReply: role === 'assistant' })),
+    turns:
+      rule !== 'turn'
+        ? []
+        : reply.map(({ role, text }) => ({ hash: hashOf(`${role}\n${text}`), isReply: role === 'assistant' })),
   };
 };
 

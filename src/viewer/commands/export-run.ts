@@ -81,7 +81,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
     isRescored: flags.rescored === true,
     good: good.filter,
   });
-  const screen = await ExportScreen.of(format, flags, source);
+  const screen = await ExportScreen.of(format, flags, source, options);
   const out = new ExportFiles(format, flags, parts, screen.tally);
   const { against = [], tokenizer = [] } = flags;
   refuseSources(out.targets(), source.args, options, against.concat(tokenizer));
@@ -253,6 +253,7 @@ function summary(card: { [key: string]: Printable }, paths: readonly string[], c
     `${plural(Number(card.rows), 'row')}, ${plural(Number(card.prompts), 'prompt')}: ${paths.join(', ')}`,
     ...left.map(([reason, count]) => `left out: ${count} (${reason})`),
     ...Object.entries(card.accepted ?? {}).map(([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`),
+    ...(Number(card.ids_left_out) > 0 ? [`ids left out, because the first one is a number: ${card.ids_left_out}`] : []),
     ...(Number(card.unverified_edits) > 0
       ? [`edited by a person and not verified: ${card.unverified_edits} (--verified leaves them out)`]
       : []),
@@ -306,6 +307,7 @@ class ExportFiles {
   readonly #format: ExportFormat;
   readonly #flags: ExportFlags;
   readonly #parts: readonly SplitPart[] | null;
+  #idType: 'string' | 'number' | null = null;
 
   /** @throws UsageError if a file exists and `--force` is not given */
   constructor(format: ExportFormat, flags: ExportFlags, parts: readonly SplitPart[] | null, tally: ExportTally) {
@@ -346,10 +348,24 @@ class ExportFiles {
       file = await openRowFile(this.#format, this.#path(part));
       this.#files.set(part, file);
     }
-    await file.add(row);
+    await file.add(this.#withAlikeIds(row));
     this.#tally.row(part);
     this.#tally.rollout(one, part);
     if (other !== undefined) this.#tally.rollout(other, part);
+  }
+
+  /** A column of a table has one type, the first row's; a text among numbers is left out, which is counted. */
+  #withAlikeIds(row: ExportRow): ExportRow {
+    const changed: ExportRow = {};
+    for (const key of ['id', 'chosen_id', 'rejected_id']) {
+      const id = row[key];
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
+      this.#idType ??= typeof id === 'number' ? 'number' : 'string';
+      if (typeof id === this.#idType) continue;
+      if (this.#idType === 'number') this.#tally.idsLeftOut++;
+      changed[key] = this.#idType === 'number' ? null : String(id);
+    }
+    return { ...row, ...changed };
   }
 
   async commit(card: { [key: string]: Printable }): Promise<void> {

@@ -1,16 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { ExportTally } from '../../analysis/export/card.ts';
 import type { ExportConversation } from '../../analysis/export/conversation.ts';
 import { Contamination, Copies } from '../../analysis/export/copies.ts';
 import type { AnswerPair, ExportFormat } from '../../analysis/export/format.ts';
 import { type ExportLimit, firstLimit, LIMIT_NAMES } from '../../analysis/export/limits.ts';
 import { TokenCheck, type TokenDifference } from '../../analysis/export/token-check.ts';
+import type { DumpOptions } from '../../core/dump/dump.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import type { ExportSource } from './export-source.ts';
 import { say } from './output.ts';
+import { selectRows } from './select-rows.ts';
 
 /** Decides which rollouts are exported. */
 export interface ScreenFlags {
@@ -83,11 +84,16 @@ export class ExportScreen {
   }
 
   /** @throws UsageError for an unreadable file of --against or --tokenizer */
-  static async of(format: ExportFormat, flags: ScreenFlags, source: ExportSource): Promise<ExportScreen> {
+  static async of(
+    format: ExportFormat,
+    flags: ScreenFlags,
+    source: ExportSource,
+    options: DumpOptions,
+  ): Promise<ExportScreen> {
     let against: Contamination | null = null;
     if (flags.against !== undefined) {
       against = new Contamination();
-      for (const path of flags.against) addTexts(against, path);
+      for (const path of flags.against) await addTexts(against, path, options);
     }
     let tokens: TokenCheck | null = null;
     if (flags.tokenizer !== undefined) {
@@ -203,22 +209,18 @@ const asTextConversation = (one: ExportConversation): ExportConversation => ({
   tools: null,
 });
 
-/** Adds every text of an evaluation file: the strings of JSON lines, else its lines. @throws UsageError */
-function addTexts(against: Contamination, path: string): void {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`--against ${path}: ${reasonOf(error)}`);
-  }
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue;
+/** Adds the texts of an evaluation: all strings of each record of whatever file a dump may be; a line that is not JSON is a text. @throws UsageError */
+async function addTexts(against: Contamination, path: string, options: DumpOptions): Promise<void> {
+  for await (const { row } of selectRows([path], options)) {
+    const texts: string[] = [];
     try {
-      strings(parseJson(line), (one) => against.add(one));
+      strings(parseJson(row.raw), (one) => texts.push(one));
     } catch {
-      against.add(line);
+      texts.push(row.raw);
     }
+    against.add(...texts);
   }
+  if (against.isEmpty) throw new UsageError(`--against ${path}: it holds no texts`);
 }
 
 function strings(value: Printable, visit: (text: string) => void): void {

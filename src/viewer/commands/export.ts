@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { BALANCES } from '../../analysis/export/balance.ts';
 import { LIMIT_NAMES } from '../../analysis/export/limits.ts';
 import { PAIR_RULES } from '../../analysis/export/pairs.ts';
@@ -14,14 +14,30 @@ const numberOption = (text: string): number => {
   return value;
 };
 
+const FORMAT_NAMES = EXPORT_FORMATS.map(({ name }) => name);
+
+/** Batches that a trainer loads and no other program can write, and why. */
+const REFUSED_FORMATS = new Map([
+  [
+    'verl-batch',
+    'verl reads a batch (rollout.skip_dump_dir) only as a pickle of its own DataProto, which holds the tensors of its Python packages, and pairs it with whatever prompts come next; verl-rl writes the prompts, and slime, areal and prime-rl-batch recorded ids.',
+  ],
+]);
+
+/** @throws InvalidArgumentError */
+function formatName(name: string): string {
+  if (FORMAT_NAMES.includes(name)) return name;
+  throw new InvalidArgumentError(REFUSED_FORMATS.get(name) ?? `Allowed choices are ${FORMAT_NAMES.join(', ')}.`);
+}
+
 export const exportCommand = (): Command =>
   withReading(
     new Command('export')
       .description('write rollouts as a training set in the format of a trainer')
       .argument('<rollouts...>', 'the name of a set, or files, directories and locators')
       .addOption(
-        new Option('--to <format>', 'the loader that reads the file')
-          .choices(EXPORT_FORMATS.map(({ name }) => name))
+        new Option('--to <format>', `the loader that reads the file: ${FORMAT_NAMES.join(', ')}`)
+          .argParser(formatName)
           .makeOptionMandatory(),
       )
       .requiredOption(

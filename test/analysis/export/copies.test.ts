@@ -40,6 +40,18 @@ test('passages of an evaluation are found in 50 places, and none in a clean set'
   }
 });
 
+test('an instruction that entries of the evaluation share is no passage of any', () => {
+  const instruction = 'Think step by step, and give the final answer alone on the last line, within a box.';
+  const asked = (seed: number) => `${words(20, seed)} altogether? ${instruction}`;
+  const against = new Contamination();
+  for (let at = 0; at < 40; at++) against.add(asked(at), `${at}`);
+  for (let at = 0; at < 40; at++) {
+    expect(against.of(conversation(asked(1000 + at), words(40, 2000 + at)))).toBe(null);
+    const passage = asked(at).split(' ').slice(9);
+    expect(against.of(conversation(asked(3000 + at), `As asked: ${passage.join(' ')}`))).toBe('passage');
+  }
+});
+
 test('a short question is only found whole', () => {
   const against = new Contamination();
   against.add('What is 2+2?');

@@ -46,7 +46,9 @@ test('a pair has one prompt, a better score than its other half by the margin, a
         if (Number.isFinite(rules.lengthRatio))
           expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.min(...lengths) * rules.lengthRatio);
         if (rules.rule !== 'turn') continue;
-        const shared = [better, worse].map((answer) => answer?.turns.slice(0, plan.sharedTurns).map(({ hash }) => hash));
+        const shared = [better, worse].map((answer) =>
+          answer?.turns.slice(0, plan.sharedTurns).map(({ hash }) => hash),
+        );
         expect(shared[0]).toEqual(shared[1]);
         const [one, other] = [better?.turns[plan.sharedTurns], worse?.turns[plan.sharedTurns]];
         expect(one?.hash).not.toBe(other?.hash);

@@ -1,5 +1,5 @@
 import type { RolloutFormat } from '../format.ts';
-import { recordedIds } from '../recorded-ids.ts';
+import { finite, recordedIds } from '../recorded-ids.ts';
 
 /**
  * The micro batches of a step as prime-rl's trainer reads them from its file transport (559b447,
@@ -22,9 +22,9 @@ export const toPrimeRlBatch: RolloutFormat = {
       loss_mask: [...zeros, ...mask].map((bit) => bit === 1),
       advantages: [
         ...zeros,
-        ...mask.map((bit, at) => (typeof advantages === 'number' ? bit * advantages : (advantages?.[at] ?? 0))),
+        ...mask.map((bit, at) => (typeof advantages === 'number' ? bit * advantages : finite(advantages?.[at]))),
       ],
-      inference_logprobs: [...zeros, ...(logprobs ?? [])],
+      inference_logprobs: [...zeros, ...mask.map((_, at) => logprobs?.[at] ?? 0)],
       position_ids: [...ids.keys()],
       sequence_lengths: [ids.length],
       temperatures: ids.map(() => one.temperature ?? 1),
