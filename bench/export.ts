@@ -5,40 +5,41 @@ import { exportRollouts } from '../src/viewer/commands/export-run.ts';
 import { selectRows } from '../src/viewer/commands/select-rows.ts';
 import { figure, interleaved, madeDump } from './support/measure.ts';
 
-/** An export of 100,000 rollouts, against reading them. */
+const FORMATS = ['trl', 'verl', 'openai', 'messages', 'trl-dpo', 'prompts'];
+
+/** Exports of 100,000 rollouts, against reading them; processor time, so that other programs do not count. `--files=N`: N times 2,000. */
 export async function run(): Promise<void> {
-  const dump = madeDump('100k', 50, 2000, 2);
+  const files = Number(process.argv.find((arg) => arg.startsWith('--files='))?.slice('--files='.length) ?? 50);
+  const dump = madeDump(files === 50 ? '100k' : `${files}x2000`, files, 2000, 2);
   const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-bench-'));
   process.env.XDG_STATE_HOME = folder;
-  const flags = { to: 'trl', out: join(folder, 'a.jsonl'), force: true, drop: true, inferred: true };
-  const rest = { pairs: 'best', copies: true, seed: '0', json: true } as const;
   const write = process.stdout.write;
-  const exported = (): Promise<number> =>
-    timed(async () => {
+  const exported = (to: string) => (): Promise<number> =>
+    processorTime(async () => {
       process.stdout.write = () => true;
       try {
-        await exportRollouts([dump], { ...flags, ...rest });
+        const flags = { to, out: join(folder, to), force: true, drop: true, inferred: true, pairs: 'best' } as const;
+        await exportRollouts([dump], { ...flags, copies: true, seed: '0', json: true });
       } finally {
         process.stdout.write = write;
       }
     });
   const read = (): Promise<number> =>
-    timed(async () => {
+    processorTime(async () => {
       for await (const { row } of selectRows([dump], {})) void row.rollout;
     });
-  const [out, baseline] = await interleaved(3, exported, read);
+  for (const to of FORMATS) {
+    const [out, baseline] = await interleaved(2, exported(to), read);
+    const what = `export ${files * 2000} rollouts to ${to}`;
+    figure(what, `${out.toFixed(0)} ms`, `reading them: ${baseline.toFixed(0)} ms`, out / baseline, '≤ 2 ×');
+  }
+  console.log(`largest resident set: ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MB`);
   rmSync(folder, { recursive: true });
-  figure(
-    'export 100,000 rollouts',
-    `${out.toFixed(0)} ms`,
-    `reading them: ${baseline.toFixed(0)} ms`,
-    out / baseline,
-    '≤ 2 ×',
-  );
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
+async function processorTime(work: () => Promise<void>): Promise<number> {
+  const start = process.cpuUsage();
   await work();
-  return performance.now() - start;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 }

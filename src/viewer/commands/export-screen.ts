@@ -59,7 +59,7 @@ export class ExportScreen {
   readonly #isMaskAccepted: boolean;
   readonly #compared = { rollouts: 0, without_ids: 0, as_text: 0 };
   readonly #asText = new Set<string>();
-  readonly #perPrompt: number;
+  readonly #perPrompt: number | null;
   readonly #isVerified: boolean;
   readonly #ofPrompt = new Map<string, number>();
   readonly #members: ReadonlyMap<string, { source: string }> | null;
@@ -78,7 +78,7 @@ export class ExportScreen {
     this.#against = against;
     this.#tokens = tokens;
     this.#isMaskAccepted = MASK_LIMITS.some((limit) => this.#accepted.includes(limit) && format.limits.includes(limit));
-    this.#perPrompt = flags.perPrompt ?? Number.POSITIVE_INFINITY;
+    this.#perPrompt = flags.perPrompt ?? null;
     this.#isVerified = flags.verified === true;
     this.#members = source.set?.members ?? null;
   }
@@ -129,9 +129,11 @@ export class ExportScreen {
     if (written === null) return null;
     const copy = this.#copies?.seen(one) ?? null;
     if (copy !== null) return this.#leaveOut(`${copy} copy`);
-    const before = this.#ofPrompt.get(one.prompt) ?? 0;
-    this.#ofPrompt.set(one.prompt, before + 1);
-    if (before >= this.#perPrompt) return this.#leaveOut('--per-prompt');
+    if (this.#perPrompt !== null) {
+      const before = this.#ofPrompt.get(one.prompt) ?? 0;
+      this.#ofPrompt.set(one.prompt, before + 1);
+      if (before >= this.#perPrompt) return this.#leaveOut('--per-prompt');
+    }
     for (const name of LIMIT_NAMES)
       if (this.#accepted.includes(name) && this.#limits.includes(name) && firstLimit(one, [name]) !== null)
         this.tally.accept(name);

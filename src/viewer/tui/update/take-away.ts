@@ -28,6 +28,14 @@ export const takeAwayHandlers = {
 
 const isWholeRollout = ({ list }: State): boolean => list.choice.filter === null && list.group === null;
 
+/** A word as a shell cuts it: quotes hold spaces together. */
+const WORD = /(?:[^\s'"]|'[^']*'|"[^"]*")+/g;
+
+const optionWords = (text: string): string[] =>
+  (text.match(WORD) ?? []).map((word) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''),
+  );
+
 /** The rows that a set is made of, in words. */
 function target(state: State, data: Data): string {
   const marked = markedRows(state, data)?.length ?? 0;
@@ -56,11 +64,13 @@ export const TAKE_AWAY: readonly LineCommand[] = [
     check: (text, state, data) => {
       const name = text.split(/\s/, 1)[0] ?? '';
       if (!EXPORT_NAMES.includes(name)) return `a format: ${EXPORT_NAMES.join(', ')}`;
-      return EXPORT.test(text) ? null : `a file for ${target(state, data)}`;
+      const found = EXPORT.exec(text);
+      if (found === null) return `a file for ${target(state, data)}`;
+      return (found[3] ?? '').replace(WORD, '').trim() === '' ? null : 'a quote is not closed';
     },
     action: (text) => {
       const [, format = '', path = '', options = ''] = EXPORT.exec(text) ?? [];
-      return { type: 'write-set', format, path, options: options.split(/\s+/).filter((word) => word !== '') };
+      return { type: 'write-set', format, path, options: optionWords(options) };
     },
     complete: () => EXPORT_NAMES.map((name) => `${name} `),
   },
