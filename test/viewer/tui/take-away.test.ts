@@ -8,7 +8,7 @@ test.each([
   [`--filter="label == 'good'"`, [`--filter=label == 'good'`]],
   ['--pass solved==1 --limit 500', ['--pass', 'solved==1', '--limit', '500']],
 ])('the options of :export are cut at spaces outside of quotes: %s', (text, options) => {
-  expect(command?.action(`prompts it's.jsonl ${text}`)).toEqual({
+  expect(command?.action(`prompts it's.jsonl ${text}`, {} as never, {} as never)).toEqual({
     type: 'write-set',
     format: 'prompts',
     path: "it's.jsonl",
