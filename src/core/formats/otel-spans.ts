@@ -27,8 +27,8 @@ export const isSpanRecord = (record: JsonObject): boolean =>
 /** Each span and each log record of a record as a separate event, in the writer's form. */
 export function spanEvents(record: JsonObject): JsonObject[] {
   if (isMlflow(record)) {
-    const { data, ...rest } = record;
-    return objectsOf(isJsonObject(data) ? data.spans : []).map((span) => ({ ...span, mlflow: rest }));
+    const { data, spans, ...rest } = record;
+    return objectsOf(isJsonObject(data) ? data.spans : spans).map((span) => ({ ...span, mlflow: rest }));
   }
   if (isPage(record)) return objectsOf(record.data);
   const jaeger = jaegerTraces(record);
@@ -95,11 +95,15 @@ const isLogRecord = (record: JsonObject): boolean =>
   record.span_id !== undefined &&
   record.attributes !== undefined;
 
-const isMlflow = ({ info, data }: JsonObject): boolean =>
-  isJsonObject(info) &&
-  isJsonObject(data) &&
-  Array.isArray(data.spans) &&
-  (info.trace_id ?? info.request_id) !== undefined;
+/** An export of MLflow, or the artifact `traces.json` of its store of files, whose head lies in another file. */
+const isMlflow = ({ info, data, spans }: JsonObject): boolean =>
+  (isJsonObject(info) &&
+    isJsonObject(data) &&
+    Array.isArray(data.spans) &&
+    (info.trace_id ?? info.request_id) !== undefined) ||
+  objectsOf(spans).some(
+    ({ attributes }) => isJsonObject(attributes) && attributes['mlflow.traceRequestId'] !== undefined,
+  );
 
 function requestEvents(record: JsonObject): JsonObject[] {
   const found: JsonObject[] = [];
