@@ -1,7 +1,8 @@
 // TRL itself: a tiny GRPO run on the processor, recorded by the installed wheel.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { kill, start, until } from '../../cluster/processes.ts';
 import { directoryWith, execute, jsonLines, rolloutViewer, root } from '../../program.ts';
 import { lacksPackages, trainersPython } from '../../support/python.ts';
 
@@ -66,4 +67,26 @@ describe(`TRL${missing}`, () => {
       expect([code, jsonLines(stdout).length]).toEqual([0, rows.length]);
     },
   );
+
+  test.skipIf(missing !== '')('a run that is killed leaves whole lines of the steps that it had written', async () => {
+    const place = directoryWith({});
+    const run = start([join(root, 'test/engine/python/trl_run.py'), place, '1000', 'plain'], {
+      program: [trainersPython],
+      env: { PYTHONPATH: join(root, 'wheel'), OMP_NUM_THREADS: '1' },
+    });
+    const folder = join(place, 'rollout_data/train');
+    const text = () =>
+      existsSync(folder)
+        ? readdirSync(folder)
+            .map((name) => readFileSync(join(folder, name), 'utf8'))
+            .join('')
+        : '';
+    await until(() => text().split('\n').length > 40 || run.child.exitCode !== null);
+    await kill(run);
+    const whole = text().split('\n').slice(0, -1);
+    expect(whole.length).toBeGreaterThanOrEqual(40);
+    for (const line of whole) expect(JSON.parse(line).response_ids.length).toBe(JSON.parse(line).response_mask.length);
+    const { code, stdout } = await rolloutViewer(['ls', folder, '--json']);
+    expect([code, jsonLines(stdout).filter(({ error }) => error === undefined).length]).toEqual([0, whole.length]);
+  });
 });
