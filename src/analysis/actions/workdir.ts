@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { RecordedAction } from './action.ts';
@@ -58,13 +59,24 @@ function* directoryPlaces(extras: JsonObject, json: JsonObject): Generator<[stri
   // SWE-agent reports the directory after each step.
   const [step] = Array.isArray(json.trajectory) ? json.trajectory : [];
   const action = textAt(argumentsOf(step), 'action') ?? '';
-  if (!/\bcd\b|\bpushd\b/.test(action)) yield ['state.working_dir of the first step', at(step, 'state', 'working_dir')];
+  if (!/\bcd\b|\bpushd\b/.test(action))
+    yield ['state.working_dir of the first step', at(stateOf(argumentsOf(step).state), 'working_dir')];
   const events = Array.isArray(json.events) ? json.events : Array.isArray(json.history) ? json.history : [];
   for (const event of events.slice(0, 12)) {
     const dir = at(event, 'extras', 'metadata', 'working_dir');
     if (dir === undefined) continue;
     if (!/\bcd\b|\bpushd\b/.test(String(at(event, 'extras', 'command') ?? ''))) yield ['metadata.working_dir', dir];
     break;
+  }
+}
+
+/** SWE-agent before 1.0 keeps the state as a JSON text. */
+function stateOf(state: JsonValue | undefined): JsonValue | undefined {
+  if (typeof state !== 'string') return state;
+  try {
+    return parseJson(state);
+  } catch {
+    return undefined;
   }
 }
 

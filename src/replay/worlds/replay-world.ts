@@ -320,7 +320,10 @@ function lackOf(recorded: string, fresh: string, network: boolean): string | nul
   const missing = /^(?:\S+: )?(?:(?:eval: |-c: )?line \d+: )?([\w./+-]+): (?:command )?not found$/m.exec(fresh)?.[1];
   if (missing !== undefined && !recorded.includes(`${missing}: command not found`))
     return `the image has no ${missing}`;
-  const module = /No module named (pip|ensurepip|setuptools|wheel|venv)\b/.exec(fresh)?.[1];
+  const module =
+    /No module named (pip|ensurepip|setuptools|wheel|venv|virtualenv|build|twine|pytest|mypy|flake8|pylint|black|ruff|isort|tox|nox|coverage|poetry|uv|hatch|pre_commit)\b/.exec(
+      fresh,
+    )?.[1];
   if (module !== undefined && !recorded.includes(`No module named ${module}`))
     return `the image has no Python module ${module}`;
   if (NO_FORK.test(fresh) && !NO_FORK.test(recorded)) return 'it took more processes than a world may have';

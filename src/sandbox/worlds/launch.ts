@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
@@ -64,6 +64,31 @@ const kernelArguments = (folder: string): string[] => [
 /** The lines of sh before bubblewrap's. */
 const DEVICE_SCRIPT = `mount -o rbind,ro /dev devices || exit 91`;
 
+const KEPT_OPEN = 4;
+const CLOSED_BY_EXEC = 0o2000000;
+
+/** Descriptors of whoever started this program: what they lead to belongs to no world. */
+function inheritedDescriptors(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((number) => {
+      if (number <= KEPT_OPEN) return false;
+      try {
+        const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, 'latin1'))?.[1] ?? '0';
+        return (Number.parseInt(flags, 8) & CLOSED_BY_EXEC) === 0;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Other shells than bash cannot name descriptors above 9. */
+function shellThatRuns(script: string): string[] {
+  const inherited = inheritedDescriptors();
+  if (inherited.length === 0) return ['sh', '-c', script];
+  return ['bash', '-c', `exec ${inherited.map((number) => `${number}>&-`).join(' ')}\n${script}`];
+}
+
 /**
  * Starts a world's first shell: it waits for a line on its standard input, or on descriptor 3 if that is a terminal, because
  * nothing may run before the limits hold. @param isTerminal a person types into it
@@ -110,7 +135,7 @@ ${
     'unshare',
     [
       ...['--user', '--map-root-user', '--mount', '--propagation', 'private', '--'],
-      ...['setpriv', '--pdeathsig', 'KILL', 'sh', '-c', script],
+      ...['setpriv', '--pdeathsig', 'KILL', ...shellThatRuns(script)],
     ],
     {
       stdio: isTerminal

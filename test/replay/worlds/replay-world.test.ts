@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ import { foldChanges, LayerStore, removeTree } from '../../../src/sandbox/worlds
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
 import { LiveWorld } from '../../../src/sandbox/worlds/world.ts';
 import type { ShellKind } from '../../../src/sandbox/worlds/world-shell.ts';
+import { bin } from '../../program.ts';
 
 type Call = [name: string, args: object, result: string];
 
@@ -218,6 +220,30 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
       const again = await run(calls, root, { from });
       expect(again.words, String(from)).toEqual(calls.slice(from).map(() => 'same'));
     }
+  });
+
+  it('no descriptor of whoever started the program reaches it', () => {
+    const messages = [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'a',
+            type: 'function',
+            function: { name: 'bash', arguments: '{"command":"echo /proc/[0-9]*/fd/200"}' },
+          },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'a', content: '/proc/[0-9]*/fd/200' },
+    ];
+    const root = temporaryFolder();
+    writeFileSync(join(root, 'a.jsonl'), `${JSON.stringify({ messages })}\n`);
+    const words = `replay '${root}/a.jsonl' --image host --yes --json --journal '${root}/j'`;
+    const script = `exec 200</etc/passwd; '${process.execPath}' '${bin}' ${words}`;
+    const { verdict } = JSON.parse(execFileSync('bash', ['-c', script], { encoding: 'utf8', stdio: 'pipe' }));
+    expect(verdict).toBe('same');
   });
 
   it('shells that end, commands that never do, and endless output end with their call', async () => {
