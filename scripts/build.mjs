@@ -52,8 +52,7 @@ const zodInEnglish = {
 
 /** Modules that the program and its threads both import, by their name in dist/, where each lies once. */
 const ONCE = {
-  zstddec: 'zstddec',
-  'zstddec-stream': 'zstddec/stream',
+  zstddec: 'zstddec/stream',
   hyparquet: 'hyparquet',
   'hyparquet-compressors': 'hyparquet-compressors',
   tokenizers: '@huggingface/tokenizers',

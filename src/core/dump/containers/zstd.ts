@@ -79,7 +79,7 @@ export async function unzstdBytes(packed: Uint8Array, guard: BombGuard): Promise
 
 /** Decodes one frame into at most so many bytes. The decoder returns nothing for damaged data. */
 async function frameDecoder(): Promise<(frame: Uint8Array, most: number) => Uint8Array> {
-  const { ZSTDDecoder } = await import('zstddec');
+  const { ZSTDDecoder } = await import('zstddec/stream');
   const decoder = new ZSTDDecoder();
   await decoder.init();
   return (frame, most) => {
