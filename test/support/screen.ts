@@ -36,7 +36,11 @@ export class TestScreen {
   /** Opens a dump that is indexed, with its groups; the cursor is where the program would put it. */
   static async open(files: DumpFiles, columns = 160, rows = 30): Promise<TestScreen> {
     const { dir, remove } = writeDump(files);
-    const dump = Dump.open([dir]);
+    return TestScreen.over(Dump.open([dir]), remove, columns, rows);
+  }
+
+  /** Opens a dump that lies on the disk. */
+  static async over(dump: Dump, remove = (): void => {}, columns = 160, rows = 30): Promise<TestScreen> {
     for (const file of dump.files) await dump.index(file);
     const screen = new TestScreen(dump, remove, columns, rows);
     screen.data.changed();

@@ -30,7 +30,7 @@ export interface Ended {
 const REASONS: readonly [End, RegExp][] = [
   [
     'length',
-    /^(?:length|(?:model_)?max_?(?:(?:prompt|response|input|output|total|completion|new|tool)_)*(?:length|tokens|steps|turns|iterations|calls|context|context_limit)(?:_?(?:reached|exceeded|hit))?|(?:generation_)?truncated|incomplete|model_length|(?:model_)?context_(?:length|window)(?:_exceeded)?|prompt_too_long|(?:exit|limit)_(?:context|cost)|submitted_\(exit_(?:context|cost)\)|(?:limits?|budget)_?exceeded|overlong|token_limit|error_max_turns|error_max_budget_usd|exceed_context_window|max_steps_reached)$/,
+    /^(?:length|(?:model_)?max_?(?:(?:prompt|response|input|output|total|completion|new|tool|propose|agent|env|user|model)_)*(?:length|tokens|steps|turns|iterations|calls|context|context_limit)(?:_?(?:reached|exceeded|hit))?|(?:generation_)?truncated|incomplete|model_length|(?:model_)?context_(?:length|window)(?:_exceeded)?|prompt_too_long|(?:exit|limit)_(?:context|cost)|submitted_\(exit_(?:context|cost)\)|(?:limits?|budget)_?exceeded|overlong|token_limit|error_max_turns|error_max_budget_usd|exceed_context_window|max_steps_reached)$/,
   ],
   [
     'aborted',
