@@ -91,13 +91,15 @@ export class LiveRun {
   begin(now = Date.now()): void {
     this.#rate = new ArrivalRate(now);
     for (const file of this.#dump.files) {
+      if (file.isAway) continue;
       if (this.#isComplete(file, now)) this.#markJudged(file);
       else this.#waiting.add(file);
     }
   }
 
   #take({ kind, file, from }: DumpChange): void {
-    if (this.#rate === null) return;
+    // A file that is not here is no step until it comes, and then it is another content.
+    if (this.#rate === null || (kind !== 'gone' && file.isAway)) return;
     if (kind !== 'gone' && file.isOldNews) {
       // As at opening: a copy of an old step is neither an arrival nor an alarm.
       if (this.#isComplete(file, Date.now())) this.#markJudged(file);
