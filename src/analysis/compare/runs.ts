@@ -88,7 +88,7 @@ async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide
   const prompts = membersByNumber(facts.prompts);
   const rowsOf = new Map<string, number[]>();
   for (let prompt = 0; prompt < prompts.length; prompt++) {
-    await rest();
+    await rest(prompt, prompts.length);
     const rows = prompts.of(prompt);
     if (rows.length === 0) continue;
     const { file, record } = facts.place(uint32At(rows, 0));

@@ -106,7 +106,7 @@ async function countedCalls(
     const { rollout } = file.read(record);
     const step = steps[row] ?? Number.NaN;
     if (rollout !== null) table.add(rollout, Number.isNaN(step) ? null : step, (turn) => ({ row, turn }));
-    await rest?.();
+    await rest?.(row, facts.length);
   }
   const rows = table.rows();
   const callsOf = new Map(rows.map(({ tool }) => [tool, table.callsOf(tool)]));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
-import { STATUS_CELL } from '../../core/dump/record-facts.ts';
+import { isOwnCell } from '../../core/dump/record-facts.ts';
 import type { JsonValue } from '../../core/json/value.ts';
 import { float64At, itemAt, numberInAt, uint32At } from '../../core/lists/at.ts';
 import type { Check } from '../../core/rollout/checks.ts';
@@ -185,8 +185,8 @@ class TableRows implements FactRows {
 
   get cellNames(): string[] {
     const names = new Set<string>();
-    for (const { index } of this.#table.files) for (const name of index.columns.cells.keys()) names.add(name);
-    names.delete(STATUS_CELL);
+    for (const { index } of this.#table.files)
+      for (const name of index.columns.cells.keys()) if (!isOwnCell(name)) names.add(name);
     return [...names].sort();
   }
 
@@ -213,7 +213,7 @@ class TableRows implements FactRows {
       'opening_share',
     ]);
     for (const { index } of this.#table.files)
-      for (const name of index.columns.cells.keys()) if (name !== STATUS_CELL) names.add(nameOfCell(name));
+      for (const name of index.columns.cells.keys()) if (!isOwnCell(name)) names.add(nameOfCell(name));
     return [...names].filter((name) => this.numbers(name).some((value) => !Number.isNaN(value)));
   }
 

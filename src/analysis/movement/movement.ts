@@ -214,8 +214,8 @@ async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
   const scoreMeans = meansBy(scores, rows, timeline, steps.length).means;
   const columns = columnsOf(facts).filter(({ values }) => varies(values, rows));
   const found: (Movement & { series: Float64Array })[] = [];
-  for (const { name, values } of columns) {
-    await rest();
+  for (const [done, { name, values }] of columns.entries()) {
+    await rest(done, columns.length);
     const own = rows.filter((row) => !Number.isNaN(values[row]) && int32At(timeline, row) >= 0);
     const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);

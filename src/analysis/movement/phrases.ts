@@ -141,8 +141,8 @@ export async function newPhrases(
   const candidates = [...found].filter(([, own]) => own.length >= MIN_ROWS);
   const correction = Math.log(Math.max(1, candidates.length)) + Math.log(Math.max(1, places));
   const movements: Candidate[] = [];
-  for (const [key, own] of candidates) {
-    await rest();
+  for (const [done, [key, own]] of candidates.entries()) {
+    await rest(done, candidates.length);
     const best = bestSplit(own, counted, units, places);
     if (best === null) continue;
     movements.push({

@@ -38,6 +38,8 @@ export function saidChanges(
   const look = (): Promise<SaidChanges> => lookedFor(facts, textOf, rest);
   const known = kept.get(facts) ?? facts.remember?.('phrases said', look) ?? look();
   kept.set(facts, known);
+  // Work that was stopped is no answer.
+  known.catch(() => kept.delete(facts));
   return known;
 }
 

@@ -272,14 +272,15 @@ interface CurveOf {
 export async function curvesReport(facts: FactRows, rest: Rest = () => undefined): Promise<Report<CurveOf>> {
   const rows: CurveOf[] = [];
   const constant: string[] = [];
-  for (const number of facts.numberNames.filter((name) => name !== 'step')) {
+  const names = facts.numberNames.filter((name) => name !== 'step');
+  for (const [done, number] of names.entries()) {
     const { points, known } = curveOf(facts, number);
     const means = points.map(({ y }) => y);
     const [first] = means;
     if (first !== undefined && means.length > 1 && means.every((mean) => mean === first))
       constant.push(`${number} ${Number.isInteger(first) ? first : meanText(first)}`);
     else rows.push({ number, known, means });
-    await rest();
+    await rest(done, names.length);
   }
   const column = (key: string, meaning: string, value: (means: readonly number[]) => number | undefined) => ({
     key,

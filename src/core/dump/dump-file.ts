@@ -168,6 +168,11 @@ export class DumpFile {
     return this.index.facts(record);
   }
 
+  /** The tool whose failed calls `error.kind` names; null if there is none. */
+  failedTool(record: number): string | null {
+    return this.index.columns.failedTool(record);
+  }
+
   /** Other values that a list shows of a record, if they were kept; null: only the record has them. */
   details(record: number): RecordDetails | null {
     const { columns } = this.index;

@@ -5,7 +5,7 @@ import { FACT_ROW, Facts } from '../rollout/fact-row.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
 import { NumberColumn } from './number-column.ts';
 import { PackedDetails } from './packed-details.ts';
-import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
+import { FAILED_TOOL_CELL, isOwnCell, MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
 
 type ColumnName = 'looked' | `row.${number}` | 'groups' | 'prompts' | 'uids' | 'has_score' | 'scores';
 const ROW_NAMES = Array.from({ length: FACT_ROW }, (_, at): ColumnName => `row.${at}`);
@@ -89,7 +89,7 @@ export class FileFacts {
     for (const [name, value] of cells) {
       let column = this.cells.get(name);
       if (column === undefined) {
-        if (this.cells.size >= MOST_CELLS) {
+        if (this.cells.size >= MOST_CELLS && !isOwnCell(name)) {
           this.hasMoreCells = true;
           continue;
         }
@@ -128,6 +128,17 @@ export class FileFacts {
   status(record: number): string | null | typeof IN_RECORD {
     const status = this.cells.get(STATUS_CELL)?.at(record);
     return typeof status === 'string' || status === IN_RECORD ? status : null;
+  }
+
+  /** The tool of the failed calls that `error.kind` names; null if none failed, or its name is too long to keep. */
+  failedTool(record: number): string | null {
+    const tool = this.cells.get(FAILED_TOOL_CELL)?.at(record);
+    return typeof tool === 'string' ? tool : null;
+  }
+
+  /** The names of all such tools. */
+  get failedTools(): readonly string[] {
+    return this.cells.get(FAILED_TOOL_CELL)?.texts ?? [];
   }
 
   truncate(count: number): void {

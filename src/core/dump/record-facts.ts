@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { factRow } from '../rollout/fact-row.ts';
+import { mostFailed } from '../rollout/facts.ts';
 import { type GroupNumber, groupNumbersOf, NO_GROUP } from '../rollout/group-key.ts';
-import type { RolloutFields } from '../rollout/rollout.ts';
+import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import type { ParsedLine } from './parse-line.ts';
 
 /** The facts of a record: everything from one parse that a question to many rollouts may need. */
@@ -20,8 +21,12 @@ export interface RecordFacts {
 export const MOST_CELLS = 200;
 const NO_CELLS: ReadonlyMap<string, JsonValue> = new Map();
 const IN_RECORD: JsonObject = {};
-/** The name of the status among the cells; no record key can be requested by it. */
+/** The names of values that no key of the record holds; no record key can be requested by them. */
 export const STATUS_CELL = '#status';
+export const FAILED_TOOL_CELL = '#failed_tool';
+const OWN_CELLS: ReadonlySet<string> = new Set([STATUS_CELL, FAILED_TOOL_CELL]);
+
+export const isOwnCell = (name: string): boolean => OWN_CELLS.has(name);
 
 export function recordFactsOf({ rollout, findings }: Pick<ParsedLine, 'rollout' | 'findings'>): RecordFacts {
   const row = factRow(rollout, findings);
@@ -29,13 +34,21 @@ export function recordFactsOf({ rollout, findings }: Pick<ParsedLine, 'rollout' 
   return { row, score: rollout.score, group: groupNumbersOf(rollout), cells: cellsOf(rollout) };
 }
 
-function cellsOf({ extras, texts, status }: RolloutFields): Map<string, JsonValue> {
+function cellsOf({
+  extras,
+  texts,
+  status,
+  findings,
+}: RolloutFields & Pick<Rollout, 'findings'>): Map<string, JsonValue> {
   const cells = new Map<string, JsonValue>();
   const add = (name: string, value: JsonValue): void => {
     if (cells.size < MOST_CELLS) cells.set(name, typeof value === 'object' && value !== null ? IN_RECORD : value);
   };
   if (status !== null) add(STATUS_CELL, status);
+  const failed = mostFailed({ findings });
+  if (failed?.tool != null) add(FAILED_TOOL_CELL, failed.tool);
   for (const key of Object.keys(extras)) {
+    if (isOwnCell(key)) continue;
     const value = extras[key]!;
     add(key, value);
     if (!isJsonObject(value)) continue;

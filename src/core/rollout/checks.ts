@@ -145,7 +145,7 @@ function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>, err
   const failure = failureOf(turn.text, tool, errors, turn.outcome);
   if (failure !== null) {
     const { kind, fault, exception = null } = failure;
-    notice('tool_error', turn.index, failure.says, undefined, { kind, fault, exception });
+    notice('tool_error', turn.index, failure.says, undefined, { tool, kind, fault, exception });
   }
   if (TOOL_CUT.test(turn.text)) notice('tool_cut', turn.index, 'the tool result was cut before the model saw it');
 }
@@ -188,7 +188,11 @@ function checkAssistant(
       // A result after it means that the call was read.
       if (call.resultTurn !== null)
         notice('call_unparsed', turn.index, `${name} is not readable here: ${call.error}`, 'warning');
-      else notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`, undefined, NO_JSON);
+      else
+        notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`, undefined, {
+          tool: call.name,
+          ...NO_JSON,
+        });
     } else if (call.resultTurn === null && !mayBeLost && !sharing.has(call) && !(isLast && handsIn(call))) {
       // Many harnesses end with the call that submits the work, and write no result of it.
       notice('call_without_result', turn.index, `no result of ${name} was recorded`);

@@ -266,7 +266,11 @@ const indexOrNull = <Word>(words: readonly Word[], word: Word | null | undefined
   word == null ? null : words.indexOf(word);
 
 /** The first failure of a rollout's most frequent kind; null without a failure. */
-function mostFailed({ findings }: Rollout): NonNullable<Finding['error']> | null {
+export function mostFailed({
+  findings,
+}: {
+  findings: readonly Pick<Finding, 'error'>[];
+}): NonNullable<Finding['error']> | null {
   let most: NonNullable<Finding['error']> | null = null;
   let count = 0;
   for (const { error } of findings) {

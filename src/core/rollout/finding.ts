@@ -10,10 +10,10 @@ export interface Finding {
   turn: number | null;
   message: string;
   /**
-   * The failure of a call: its kind, whose fault it was (null if unknown), and the class of the exception, if it names
-   * one.
+   * The failure of a call: its tool (null if unknown), its kind, whose fault it was (null if unknown), and the class of
+   * the exception, if it names one.
    */
-  error?: { kind: ErrorKind; fault: Fault | null; exception: string | null };
+  error?: { tool: string | null; kind: ErrorKind; fault: Fault | null; exception: string | null };
 }
 
 /**

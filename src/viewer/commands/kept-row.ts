@@ -6,7 +6,7 @@ import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
-import { COLUMNS, csvCells, namesOf } from './row-csv.ts';
+import { COLUMNS, csvCells, findingCells } from './row-csv.ts';
 
 /** Prints the rows of a file from what was kept of it, character for character as from its records. */
 export class KeptRows {
@@ -33,7 +33,7 @@ export class KeptRows {
   /** A line of `ls --csv`. */
   csv(record: number, details: RecordDetails, group: string | null): string {
     const file = this.#file;
-    const ends = [file.index.length(record), namesOf(parseJson(details.findings)), keptValue(details.error)];
+    const ends = [file.index.length(record), ...findingCells(parseJson(details.findings)), keptValue(details.error)];
     if (details.format === null)
       return `${csvCells([file.locator(record)])}${','.repeat(COLUMNS - ends.length)}${csvCells(ends)}\n`;
     const step = details.step === 'null' ? file.step : details.step;

@@ -1,5 +1,6 @@
 import type { Printable } from '../../core/json/print.ts';
-import { FACTS } from '../../core/rollout/facts.ts';
+import { FACTS, mostFailed } from '../../core/rollout/facts.ts';
+import type { Finding } from '../../core/rollout/finding.ts';
 import { csvCell } from '../present/text-table.ts';
 
 const KEYS = [
@@ -12,6 +13,7 @@ const KEYS = [
   'group',
   'bytes',
   'findings',
+  'error.tool',
   'error',
 ];
 
@@ -22,12 +24,16 @@ export const csvHead = (): string => `${KEYS.join(',')}\n`;
 
 /** A row of `ls --json` as a CSV line; findings become their names, separated by spaces. */
 export const csvLine = (row: { [key: string]: Printable }): string =>
-  `${csvCells(KEYS.map((key) => (key === 'findings' ? namesOf(row[key]) : row[key])))}\n`;
+  `${csvCells(KEYS.flatMap((key) => (key === 'error.tool' ? [] : key === 'findings' ? findingCells(row[key]) : [row[key]])))}\n`;
 
 export const csvCells = (values: readonly Printable[]): string =>
   values.map((value) => csvCell(csvText(value))).join(',');
 
-export const namesOf = (findings: Printable): string =>
-  Array.isArray(findings) ? [...new Set(findings.map((one) => (one as { check: string }).check))].join(' ') : '';
+/** The names of the findings, and the tool of the failed calls that `error.kind` names. */
+export function findingCells(findings: Printable): [names: string, tool: string | null] {
+  // As findingJson wrote them.
+  const known = Array.isArray(findings) ? (findings as readonly Pick<Finding, 'check' | 'error'>[]) : [];
+  return [[...new Set(known.map(({ check }) => check))].join(' '), mostFailed({ findings: known })?.tool ?? null];
+}
 
 const csvText = (value: Printable): string => (value === null || value === undefined ? '' : String(value));

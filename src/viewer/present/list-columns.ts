@@ -8,6 +8,7 @@ import { FACTS } from '../../core/rollout/facts.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { numberText, scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { failureWidth, failureWord } from './failure-word.ts';
 import { type Style, scaleStyle } from './theme.ts';
 
 /** The values of a row; undefined = not known yet. */
@@ -20,6 +21,8 @@ export interface ListRow {
   score: number | null | undefined;
   bytes: number;
   facts: Facts | undefined;
+  /** The tool of the failed calls that the facts' kind of error is of; null if unknown. */
+  failedTool: string | null;
   /** The outcome of running its calls again, in a word; '' if none ran. */
   again: string;
   /** A value with its own column is not repeated among the findings. */
@@ -63,6 +66,8 @@ export interface ListShape {
   areLong: boolean;
   /** The lowest and the highest score; null without scores. */
   range: { low: number; high: number } | null;
+  /** The longest name of a tool with failed calls; 0 without one. */
+  failedTool: number;
   /** Sanitised names without duplicates. */
   streams: readonly string[];
 }
@@ -97,30 +102,8 @@ const findingWord = (row: ListRow, width: number): string => {
   if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
   const found = finding(row);
   if (found === null) return again;
-  const kinds = found === 'tool_error' ? errorWords(row) : [];
-  return kinds.find((kind) => cellWidth(kind) <= width) ?? checkWord(found);
-};
-
-/** The most frequent kind of failed calls, which says more than that there were some; the shortest word comes last. */
-const errorWords = ({ facts }: ListRow): readonly string[] => {
-  const kind = facts?.value('error.kind') ?? null;
-  return typeof kind === 'string' ? (KIND_WORDS[kind] ?? [kind.replaceAll('_', ' ')]) : [];
-};
-
-/** Other words for kinds, the last of at most seven cells: the column's width in a terminal of 80 columns. */
-const KIND_WORDS: Record<string, readonly string[]> = {
-  exception: ['exception', 'raised'],
-  missing_module: ['no module', 'module'],
-  out_of_memory: ['memory'],
-  unknown_tool: ['no tool'],
-  bad_json: ['bad json', 'json'],
-  bad_arguments: ['arguments', 'args'],
-  rejected: ['rejected', 'refused'],
-  rate_limit: ['rate limit', 'rate'],
-  unavailable: ['no server', 'server'],
-  tool_failure: ['tool broke', 'broke'],
-  no_answer: ['no answer', 'silent'],
-  other: ['error'],
+  const kind = found === 'tool_error' ? (row.facts?.value('error.kind') ?? null) : null;
+  return typeof kind === 'string' ? failureWord(row.failedTool, kind, width) : checkWord(found);
 };
 
 const findingStyle = (row: ListRow): Style => {
@@ -144,7 +127,7 @@ function streamText(streams: readonly string[], stream: string, width: number): 
 const DECIMALS_2 = /^-?\d+\.\d\d$/;
 
 /** Columns that every rollout fills, in order. */
-export function ownColumns({ step, sample, score, areLong, range, streams }: ListShape): Column[] {
+export function ownColumns({ step, sample, score, areLong, range, failedTool, streams }: ListShape): Column[] {
   const longest = Math.max(1, ...streams.map(cellWidth));
   const prefix = Math.max(1, ...streams.map((stream) => shortest(streams, stream)));
   const column = (
@@ -199,7 +182,7 @@ export function ownColumns({ step, sample, score, areLong, range, streams }: Lis
       }),
     ),
     column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
-    column('findings', 'finding', 10, {
+    column('findings', 'finding', failureWidth(failedTool), {
       short: '',
       min: 5,
       ease: 9,

@@ -11,7 +11,7 @@ describe('ls', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBe(35);
     expect(lines[1]).toMatch(/^fixtures\/rollout_data\/train\/1\.jsonl:1 +1 +1 +0\.00 +3 +0 +1\.2 kB$/);
-    expect(lines[5]).toMatch(/error$/);
+    expect(lines[5]).toMatch(/code_interpreter: exception$/);
     expect(stdout).not.toContain('\u001b');
     expect([code, stderr]).toEqual([0, '']);
   });
@@ -54,7 +54,7 @@ describe('ls', () => {
         severity: 'error',
         turn: 3,
         message: 'a Python traceback',
-        error: { kind: 'exception', fault: 'model', exception: 'NameError' },
+        error: { tool: 'code_interpreter', kind: 'exception', fault: 'model', exception: 'NameError' },
       },
     ]);
     expect(rows[9]!.score).toBe('NaN');

@@ -4,6 +4,7 @@ import { ERROR_KINDS } from '../../../src/core/rollout/error-kind.ts';
 import { Facts, factRow } from '../../../src/core/rollout/fact-row.ts';
 import { factAt } from '../../../src/core/rollout/facts.ts';
 import { cellWidth } from '../../../src/core/text/graphemes.ts';
+import { failureWord } from '../../../src/viewer/present/failure-word.ts';
 import { groupSummary } from '../../../src/viewer/present/group-text.ts';
 import {
   columnsWidth,
@@ -31,6 +32,7 @@ const row: ListRow = {
   score: 0.125,
   bytes: 24_000,
   facts: new Facts(factRow(null, [{ check: 'tool_error', severity: 'error', turn: null, message: '' }])),
+  failedTool: null,
   again: '',
   label: '',
   hasOwnColumn: { again: false, rescored: false },
@@ -38,7 +40,15 @@ const row: ListRow = {
   arriving: false,
   value: (name) => (name === 'acc' ? 0.25 : name === 'later' ? NOT_KNOWN : undefined),
 };
-const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, areLong: false, range: null, streams });
+const shape = (streams: string[]) => ({
+  step: 4,
+  sample: 4,
+  score: 6,
+  areLong: false,
+  range: null,
+  failedTool: 0,
+  streams,
+});
 const unmarked = { here: false, focused: false, mark: '', fresh: false, read: false };
 
 describe('columns of the list', () => {
@@ -99,6 +109,33 @@ describe('columns of the list', () => {
     expect(words.filter((word) => word === 'error')).toHaveLength(1);
     expect(new Set(words).size).toBe(ERROR_KINDS.length);
     expect(words.every((word) => cellWidth(word) <= 7)).toBe(true);
+  });
+
+  test('a failed call is its tool and its kind: in little room the name is cut, and the kind stays', () => {
+    const values = factRow(null, [{ check: 'tool_error', severity: 'error', turn: null, message: '' }]);
+    values[factAt('error.kind')] = ERROR_KINDS.indexOf('timeout');
+    const failed = { ...row, facts: new Facts(values), failedTool: 'web\u001b[2J_search' };
+    const text = (failedTool: number, width: number) =>
+      ownColumns({ ...shape(['train']), failedTool })
+        .find(({ key }) => key === 'findings')
+        ?.text(failed, width);
+    const wide = ownColumns({ ...shape(['train']), failedTool: 11 }).find(({ key }) => key === 'findings');
+    expect(text(11, wide?.width ?? 0)).toMatch(/^web.*_search: timeout$/);
+    expect(text(11, 15)).toMatch(/^web.*…: timeout$/);
+    expect(text(11, 10)).toBe('timeout');
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.constantFrom(...ERROR_KINDS),
+        fc.integer({ min: 7, max: 40 }),
+        (tool, kind, width) => {
+          const word = failureWord(tool, kind, width);
+          expect(cellWidth(word)).toBeLessThanOrEqual(width);
+          expect(word.endsWith(failureWord(null, kind, 7)) || word.endsWith(failureWord(null, kind))).toBe(true);
+          expect(word).not.toMatch(/[\u0000-\u001f]/);
+        },
+      ),
+    );
   });
 
   test('the result of running again is among the findings, unless it has a column', () => {

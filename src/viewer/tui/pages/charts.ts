@@ -21,7 +21,7 @@ const BESIDE_BAR = 46;
 /** Every number that varies, with its curve by step; Enter draws it or, in the column `known`, shows its values. */
 export function chartsPage(sort: PageSort | null, facts: FactRows, data: Store): Page {
   const report = data.workedOut.of(facts, 'curves', (rest) => curvesReport(facts, rest));
-  if (report === null) return stillWorking('numbers');
+  if (report === null) return stillWorking('numbers', data.workedOut.note);
   return reportPage(report, {
     sort,
     note: data.facts.note,

@@ -15,7 +15,7 @@ export function errorsPage(sort: PageSort | null, facts: FactRows, data: Store):
   const found = data.workedOut.of(facts, 'errors', (rest) =>
     troublesOf(facts, { most: MOST_READ, skipsLong: true, rest }),
   );
-  if (found === null) return stillWorking('failures');
+  if (found === null) return stillWorking('failures', data.workedOut.note);
   return reportPage(failuresReport(found, facts.length), {
     sort,
     note: data.facts.note,

@@ -24,7 +24,7 @@ export function movementPage(
   data: Store,
 ): Page {
   const found = movedIn(facts, data);
-  if (found === null) return stillWorking('incidents');
+  if (found === null) return stillWorking('incidents', data.workedOut.note);
   const other = data.keys.label('page.numbers', 'page');
   if (statistics)
     return reportPage(movementReport(facts, found), {
@@ -56,7 +56,7 @@ export function movementPage(
 /** Rollouts from before and after a number's change. */
 export function movedPage(name: string, sort: PageSort | null, facts: FactRows, data: Store): Page {
   const found = movedIn(facts, data);
-  if (found === null) return stillWorking('changes');
+  if (found === null) return stillWorking('changes', data.workedOut.note);
   return reportPage(movedReport(facts, name, found.find((one) => one.name === name) ?? null), {
     sort,
     note: data.facts.note,

@@ -28,7 +28,7 @@ export function runsPage(
     return { ...stillWorking(sanitiseLine(`prompts of ${name}`)), note: `${formatPercent(other.share)} known` };
   const second = other.facts;
   const pairs = data.workedOut.of(second, `runs ${facts.length}`, (rest) => compareRuns(facts, second, { rest }));
-  if (pairs === null) return stillWorking('prompts that both have');
+  if (pairs === null) return stillWorking('prompts that both have', data.workedOut.note);
   return reportPage(runsReport(['this run', name], [facts, second], pairs), {
     sort,
     note: data.facts.note,

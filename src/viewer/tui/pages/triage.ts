@@ -18,7 +18,7 @@ export function triagePage(
   const picks = data.workedOut.of(facts, `triage ${n} ${seed}`, (rest) =>
     triage(facts, { n, seed, rest, textOf: (row) => saidBy(facts, row) }),
   );
-  if (picks === null) return stillWorking('what to read');
+  if (picks === null) return stillWorking('what to read', data.workedOut.note);
   const isRead = ({ row }: TriagePick): boolean => {
     const { file, record } = facts.place(row);
     return file.isRead(record) === true;

@@ -20,6 +20,7 @@ import { LABEL_KEY, REPLAY_KEYS } from './replay-values.ts';
 /** Scores examined for their width, sampled across the dump. */
 const SAMPLED_FILES = 40;
 const SAMPLED_SCORES = 25;
+const SAMPLED_TOOLS = 20;
 const MAX_STEP = 10;
 const MAX_SCORE = 9;
 
@@ -47,6 +48,8 @@ export function listShapeOf(dump: Dump): ListShape {
       if (value != null && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
     }
   }
+  const tools = files.flatMap((file) => file.index.columns.failedTools.slice(0, SAMPLED_TOOLS));
+  const failedTool = tools.reduce((most, tool) => Math.max(most, cellWidth(sanitiseLine(tool))), 0);
   const streams = [...new Set(files.map((file) => sanitiseLine(file.stream)))];
   return {
     step: Math.min(MAX_STEP, step),
@@ -54,6 +57,7 @@ export function listShapeOf(dump: Dump): ListShape {
     score: Math.min(MAX_SCORE, score),
     areLong,
     range: high >= low ? { low, high } : null,
+    failedTool,
     streams,
   };
 }

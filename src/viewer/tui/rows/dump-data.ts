@@ -240,6 +240,7 @@ export class DumpData implements StoredAnswers {
     }
     if (state.follow.mode !== 'off') this.underWay.ask();
     this.hits.look(state);
+    this.workedOut.look(pageInSight(state)?.subject.kind ?? null);
     const width = this.geometry(state).transcriptWidth;
     if (cursor !== null && width > 0 && pageInSight(state) === null)
       this.#layouts.show(state, cursor, this.record(cursor), width);
@@ -310,6 +311,7 @@ export class DumpData implements StoredAnswers {
         score: Math.max(before.score, found.score),
         areLong: before.areLong || found.areLong,
         range: found.range,
+        failedTool: Math.max(before.failedTool, found.failedTool),
         streams: found.streams,
       };
       const columns = allColumns(this.#shape, extras, isShownByReplay);

@@ -32,6 +32,7 @@ function listRow(
     score: file.score(record),
     bytes: file.sizeOf(record),
     facts,
+    failedTool: file.failedTool(record),
     again: replay.words.get(locator) ?? '',
     hasOwnColumn,
     label: labelWords(labels.rollouts.get(locator) ?? []),
