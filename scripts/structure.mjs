@@ -32,7 +32,16 @@ export const FOLDERS = {
   'core/http': ['core/lists', 'core/async', 'core/json', 'core/text'],
   'core/chat': ['core/lists', 'core/rollout', 'core/json'],
   'core/formats': ['core/lists', 'core/chat', 'core/rollout', 'core/json'],
-  'core/dump': ['core/lists', 'core/async', 'core/chat', 'core/files', 'core/formats', 'core/rollout', 'core/text', 'core/json'],
+  'core/dump': [
+    'core/lists',
+    'core/async',
+    'core/chat',
+    'core/files',
+    'core/formats',
+    'core/rollout',
+    'core/text',
+    'core/json',
+  ],
   'core/workers': ['core/lists', 'core/async', 'core/chat', 'core/dump', 'core/rollout', 'core/json'],
   // The engine, from its basic types up to the collector.
   'engine/common': [],

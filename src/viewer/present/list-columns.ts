@@ -103,7 +103,8 @@ const findingWord = (row: ListRow, width: number): string => {
   const found = finding(row);
   if (found === null) return again;
   const kind = found === 'tool_error' ? (row.facts?.value('error.kind') ?? null) : null;
-  return typeof kind === 'string' ? failureWord(row.failedTool, kind, width) : checkWord(found);
+  const word = typeof kind === 'string' ? failureWord(row.failedTool, kind, width) : checkWord(found);
+  return cellWidth(word) <= width ? word : checkWord(found);
 };
 
 const findingStyle = (row: ListRow): Style => {
