@@ -48,13 +48,26 @@ const PROGRAMS: Partial<Record<Language, string>> = {
 export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCheck[]; close(): Promise<void> } {
   let opened: Promise<SandboxRunner> | null = null;
   let hasOnlyPython = false;
+  let isRefused = false;
   const runner = () => {
-    opened ??= createRunner(options).then((made) => {
-      hasOnlyPython = made.backend.name === 'pyodide';
-      return made;
-    });
+    opened ??= createRunner(options).then(
+      (made) => {
+        hasOnlyPython = made.backend.name === 'pyodide';
+        return made;
+      },
+      (error: unknown) => {
+        isRefused = true;
+        throw error;
+      },
+    );
     return opened;
   };
+  /** The check of the sandbox has the reasons, once. */
+  const runnerAgain = () =>
+    runner().catch(() => {
+      throw new Error('no sandbox can be used here');
+    });
+  const remedyUnlessRefused = (remedy: string) => (isRefused ? 'as for the sandbox, above' : remedy);
   const languages = LANGUAGES.filter((language) => PROGRAMS[language] !== undefined);
   const checks: DoctorCheck[] = [
     {
@@ -89,17 +102,20 @@ export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCh
       get remedy() {
         return hasOnlyPython && language !== 'python'
           ? 'apt-get install bubblewrap'
-          : (TOOLCHAINS[language]?.from ?? '');
+          : remedyUnlessRefused(TOOLCHAINS[language]?.from ?? '');
       },
-      prove: () => runs(runner, { language, code: PROGRAMS[language] ?? '', compile_timeout: 60, run_timeout: 60 }),
+      prove: () =>
+        runs(runnerAgain, { language, code: PROGRAMS[language] ?? '', compile_timeout: 60, run_timeout: 60 }),
     })),
     {
       name: 'python memory limit',
       needed: true,
-      remedy: 'a kernel with RLIMIT_AS or cgroup v2',
+      get remedy() {
+        return remedyUnlessRefused('a kernel with RLIMIT_AS or cgroup v2');
+      },
       async prove() {
         const code = 'try:\n    bytearray(200 << 20)\nexcept MemoryError:\n    print("here")';
-        const { run } = await runner();
+        const { run } = await runnerAgain();
         const answer = await run(requestOf({ language: 'python', code, memory_limit_MB: 100 }));
         if (answer.status === 'Success' && answer.run_result?.stdout !== `${HELLO}\n`)
           throw new Error('200 MB were had under a limit of 100 MB');

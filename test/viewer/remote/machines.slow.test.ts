@@ -12,6 +12,7 @@ import {
   readSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -210,6 +211,17 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
     there.proxy.isCut = false;
     await app.sees('2 steps · 4 rollouts');
     await app.seesNot('connection lost');
+  });
+
+  test('a file cut to nothing while it is followed keeps no row, and takes new ones', async () => {
+    there = await machine();
+    const dump = directoryWith({ '1.jsonl': verlLine().repeat(3), '2.jsonl': verlLine({ step: 2 }) });
+    app = App.start([`node7:${dump}`], { env: there.env, columns: 140 });
+    await app.sees('2 steps · 4 rollouts');
+    truncateSync(join(dump, '1.jsonl'));
+    await app.sees('1 step · 1 rollout');
+    appendFileSync(join(dump, '1.jsonl'), verlLine({ output: 'after' }));
+    await app.sees('2 steps · 2 rollouts');
   });
 
   test('cut connections: copy and source are the same bytes', async () => {
