@@ -95,6 +95,8 @@ export class DumpFile {
   #kept: KeptFile | null = null;
   /** The records of a file found on a walk that no format knows: they are no rows. */
   leftOut: UnknownRecords | null = null;
+  /** The part of a known writer's files that one without rollouts is, if it was only found on a walk. */
+  part: string | null = null;
   /** The kept state belongs to this path. */
   #isOwnKept = false;
   /** The facts kept for it belonged to a different content. */
@@ -337,10 +339,14 @@ export class DumpFile {
    */
   #nameWhatItIs(): void {
     const { shape, copy } = this.#scan;
-    if (shape?.kind === 'none') this.error ??= this.#isFound ? null : `no rollout: ${shape.says}`;
-    else if (this.#isFound && copy !== null && shape?.kind === 'lines' && !shape.isKnown) {
+    if (shape?.kind === 'none') {
+      if (this.#isFound) this.part = `no rollout: ${shape.says}`;
+      else this.error ??= `no rollout: ${shape.says}`;
+    }
+    if (this.#isFound && copy !== null && shape?.kind === 'lines' && !shape.isKnown) {
       const first = this.count === 0 ? null : this.read(0);
       if (first?.isUnknown && isJsonObject(first.json)) this.leftOut = { count: this.count, first: first.json };
+      else this.part = first?.error ?? null;
       this.#scan.index = new LineIndex();
     }
   }

@@ -93,6 +93,19 @@ const KNOWN: readonly OtherFile[] = [
     is: (record) => record.run_name !== undefined && record.created_at !== undefined && record.messages === undefined,
   },
   {
+    says: 'the head of a trace of MLflow; its spans lie in artifacts/traces.json below its folder',
+    is: (record) =>
+      (record.trace_metadata !== undefined || record.request_metadata !== undefined) &&
+      (record.state !== undefined || record.status !== undefined) &&
+      record.spans === undefined,
+  },
+  {
+    says: 'the head of a run or an experiment of MLflow; the rollouts lie in its artifacts and traces',
+    is: (record) =>
+      record.lifecycle_stage !== undefined &&
+      (record.artifact_uri !== undefined || record.artifact_location !== undefined),
+  },
+  {
     says: 'predictions of SWE-agent; the rollouts lie in the .traj files beside it',
     is: (record) =>
       Object.values(record).length > 0 &&

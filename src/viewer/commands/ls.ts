@@ -164,6 +164,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   } finally {
     dump.close();
   }
+  const part = printed === 0 && filter === null ? dump.files.find((file) => file.part !== null) : undefined;
+  if (part !== undefined) say(`${part.path}: ${part.part}`);
   let untold = 0;
   for (const { leftOut, path } of dump.files) {
     if (leftOut === null) continue;

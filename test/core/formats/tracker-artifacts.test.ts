@@ -39,6 +39,8 @@ const second = JSON.stringify({
 });
 
 const run = 'wandb/offline-run-20261101_101010-ab12cd34';
+const HEAD = 'mlruns/123456/traces/tr-3/trace_info.yaml';
+const EXPERIMENT = 'mlruns/123456/meta.yaml';
 const mlflow = 'mlruns/123456/abcdef0123456789abcdef0123456789';
 const files = {
   [`${run}/files/media/table/rollouts_1_0123456789abcdef.table.json`]: table,
@@ -52,7 +54,8 @@ const files = {
   [`${mlflow}/params/lr`]: '0.1',
   [`${mlflow}/artifacts/rollouts.json`]: table,
   [`${mlflow}/artifacts/dump/1.jsonl`]: verlLine(),
-  'mlruns/123456/traces/tr-3/trace_info.yaml': 'trace_id: tr-3\nstate: OK\n',
+  [HEAD]: 'trace_id: tr-3\nstate: OK\ntrace_metadata:\n  mlflow.user: ann\ntags: {}\n',
+  [EXPERIMENT]: "experiment_id: '123456'\nartifact_location: file:///mlruns/123456\nlifecycle_stage: active\n",
   'mlruns/123456/traces/tr-3/artifacts/traces.json': third,
   'mlruns/123456/traces/tr-2/artifacts/traces.json': second,
 };
@@ -66,6 +69,13 @@ test.each([
   const rows = jsonLines(stdout);
   expect([code, stderr, rows.length]).toEqual([0, '', count]);
   for (const row of rows) expect(row).toMatchObject({ turns: 2 });
+});
+
+test('heads of MLflow without what they head are reported by its name', async () => {
+  const cwd = directoryWith({ [HEAD]: files[HEAD] ?? '', [EXPERIMENT]: files[EXPERIMENT] ?? '' });
+  const { stderr } = await rolloutViewer(['ls', 'mlruns'], { cwd });
+  expect(stderr).toMatch(/head of (a trace|a run or an experiment) of MLflow/);
+  expect(stderr).not.toContain('no known form');
 });
 
 test('a locator with the colon of a version is read again', async () => {
