@@ -25,14 +25,14 @@ export function hackAnswer(facts: MovementFacts, moved: readonly Movement[]): st
   const unranked = moved.filter(({ said, isAlarm }) => isAlarm && said?.by === 'model' && Number.isNaN(said.lift));
   for (const { said, change } of unranked.slice(0, MOST_UNRANKED))
     unseen.push(
-      `the model began to say ${phraseText(said?.phrase ?? '')} at step ${change?.step ?? '?'}, and no group has scores to compare it by`,
+      `the model began to say ${phraseText(said?.written ?? '')} at step ${change?.step ?? '?'}, and no group has scores to compare it by`,
     );
   const rows = rowsOfTraining(facts);
   const { at, steps } = timelineOf(facts, rows);
   for (const { said, change, isAlarm } of moved)
     if (isAlarm && said?.by === 'model' && said.lift >= LIFT && change !== null)
       signs.push(
-        `from step ${change.step} on rollouts with ${phraseText(said.phrase)} score above their group (${formatPercent(said.lift)} of them)`,
+        `from step ${change.step} on rollouts with ${phraseText(said.written)} score above their group (${formatPercent(said.lift)} of them)`,
       );
   const ends = (name: string) => endMeans(rowValues(facts, name), rows, at, steps.length);
   const score = ends('score');

@@ -41,7 +41,7 @@ const PHRASE = 32;
 
 const quotedNames = (own: readonly Movement[]): string =>
   own
-    .flatMap(({ said }) => (said === undefined ? [] : phraseText(truncate(said.phrase, PHRASE))))
+    .flatMap(({ said }) => (said === undefined ? [] : phraseText(truncate(said.written, PHRASE))))
     .slice(0, 2)
     .join(' and ');
 

@@ -43,6 +43,8 @@ export interface Movement {
   said?: {
     by: 'model' | 'tools';
     phrase: string;
+    /** The phrase with its capitals, as one of the rollouts has it. */
+    written: string;
     /** The share of them that scored above the mean of their group; NaN if none can be compared. */
     lift: number;
     rows: readonly number[];

@@ -1,5 +1,6 @@
 import { random } from '../chance.ts';
 import type { Rest } from '../rest.ts';
+import { asWritten } from './as-written.ts';
 import type { MovementFacts } from './movement.ts';
 import { newPhrases, type PhraseMovement, type SaidText } from './phrases.ts';
 import { textRows } from './texts.ts';
@@ -14,12 +15,17 @@ interface SaidRow {
   repeats: number;
 }
 
+/** Phrases are compared without regard to capitals, and shown with them. */
+export interface WrittenPhrase extends PhraseMovement {
+  written: string;
+}
+
 /** New phrases of a run, and the rollouts that were searched for them. */
 export interface SaidChanges {
   /** Phrases that came with reward. */
-  rewarded: readonly PhraseMovement[];
+  rewarded: readonly WrittenPhrase[];
   /** All new phrases, with reward or without. */
-  any: readonly PhraseMovement[];
+  any: readonly WrittenPhrase[];
   looked: readonly SaidRow[];
   /** The steps behind the timeline's indices. */
   steps: readonly number[];
@@ -45,9 +51,14 @@ export function saidChanges(
 
 async function lookedFor(facts: SaidFacts, textOf: (row: number) => SaidText | null, rest: Rest): Promise<SaidChanges> {
   const { texts, steps } = await textRows(facts, textOf, random(1), rest);
+  const written = (found: PhraseMovement): WrittenPhrase => {
+    const [row] = found.rows;
+    const said = row === undefined ? null : textOf(row);
+    return { ...found, written: said === null ? found.phrase : asWritten(found.phrase, said[found.by]) };
+  };
   return {
-    rewarded: await newPhrases(texts, steps.length, true, rest),
-    any: await newPhrases(texts, steps.length, false, rest),
+    rewarded: (await newPhrases(texts, steps.length, true, rest)).map(written),
+    any: (await newPhrases(texts, steps.length, false, rest)).map(written),
     looked: texts.map(({ row, at, score, repeats }) => ({ row, at, score, repeats })),
     steps,
   };

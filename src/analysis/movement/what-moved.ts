@@ -2,7 +2,7 @@ import { numberInAt } from '../../core/lists/at.ts';
 import type { Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
 import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
-import { type SaidChanges, saidChanges } from './said-changes.ts';
+import { type SaidChanges, saidChanges, type WrittenPhrase } from './said-changes.ts';
 
 /** Words that a rewarded answer may contain by chance are left out. */
 const CLEAR = 1e-6;
@@ -35,7 +35,7 @@ export function phraseName({ phrase, by }: Pick<PhraseMovement, 'phrase' | 'by'>
   return language === null ? `${by === 'model' ? 'says' : 'tool says'} "${phrase}"` : `language:${language}`;
 }
 
-function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Movement {
+function movementOf(phrase: WrittenPhrase, { looked, steps }: SaidChanges): Movement {
   const { before, after, by, lift, logP, rows, earlier: had, since, until } = phrase;
   const p = Math.exp(logP);
   const earlier = looked.filter((text) => text.at < since).sort((a, b) => (b.score || 0) - (a.score || 0));
@@ -53,6 +53,14 @@ function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Mov
     isAlarm: p < CLEAR,
     alike: [],
     examples: { before: earlier.slice(0, EXAMPLES).map(({ row }) => row), after: rows.slice(0, EXAMPLES) },
-    said: { by, phrase: phrase.phrase, lift, rows, earlier: had, looked: looked.map(({ row }) => row) },
+    said: {
+      by,
+      phrase: phrase.phrase,
+      written: phrase.written,
+      lift,
+      rows,
+      earlier: had,
+      looked: looked.map(({ row }) => row),
+    },
   };
 }
