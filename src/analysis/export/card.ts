@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../core/json/fingerprint.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { formatPercent, plural } from '../../core/text/numbers.ts';
 import type { ExportConversation } from './conversation.ts';
@@ -23,8 +23,9 @@ export class ExportTally {
   #response = 0;
   #chars = 0;
 
-  drop(reason: string): void {
-    this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + 1);
+  /** @param rollouts left out for one reason; `--limit` counts rows */
+  drop(reason: string, rollouts = 1): void {
+    if (rollouts > 0) this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + rollouts);
   }
 
   accept(limit: ExportLimit): void {
@@ -42,10 +43,7 @@ export class ExportTally {
   rollout(one: ExportConversation, part: string | null): void {
     const path = one.locator.replace(/:\d+(?:\.\d+)?$/, '');
     const { rollouts, hash } = this.#sources.get(path) ?? { rollouts: 0, hash: '' };
-    const next = createHash('sha256')
-      .update(hash + one.source)
-      .digest('hex')
-      .slice(0, 16);
+    const next = hashOf(hash + one.source);
     this.#sources.set(path, { rollouts: rollouts + 1, hash: next });
     const license = one.license ?? 'not recorded';
     this.#licenses.set(license, (this.#licenses.get(license) ?? 0) + 1);

@@ -20,6 +20,8 @@ export interface AnswerPair {
 /** A prompt with the scores of its rollouts. */
 export interface PromptGroup {
   conversation: ExportConversation;
+  rollouts: number;
+  /** Those that are finite. */
   scores: number[];
   /** Its difficulty, from 0, the easiest; null if it has no scores, undefined unless buckets were asked for. */
   bucket?: number | null;

@@ -15,9 +15,6 @@ const replies = (conversation: ExportConversation) => response(conversation).fil
 /** Roles that chat templates know. */
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
 
-/** Half of a character: Python cannot encode it, and bytes cannot hold it. */
-const HALF = /\p{Surrogate}/u;
-
 /** A name that OpenAI's API takes for a function. */
 const FUNCTION_NAME = /^[\w-]{1,64}$/;
 
@@ -79,8 +76,9 @@ export const LIMITS = {
     holds: ({ messages }) => messages.some(({ role }) => !ROLES.has(role)),
   },
   half_characters: {
+    // Python cannot encode it, and bytes cannot hold it.
     says: 'a rollout with half a character (a lone surrogate), which no tokenizer takes',
-    holds: ({ messages }) => messages.some(({ text }) => HALF.test(text)),
+    holds: ({ messages }) => messages.some(({ text }) => !text.isWellFormed()),
   },
   no_prompt: {
     says: 'a rollout without a message before the reply',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Printable, printJson } from './print.ts';
 
 /**
@@ -20,7 +20,7 @@ export function fingerprintOf(parts: { readonly [part: string]: Printable | unde
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const hashOf = (text: string): string => hash('sha256', text).slice(0, 16);
 
 /** The changed parts, one entry each: `python 3.11.2, was 3.8.18`. Empty if the result still holds. */
 export function changesOf(before: Readonly<Record<string, unknown>>, now: Fingerprint): string[] {

@@ -14,7 +14,7 @@ import { type ExportSource, markEdit } from './export-source.ts';
 import { journalOf } from './journal-of.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 
-/** Reads the selection twice: first only scores, then the answers that a pair needs. */
+/** Reads the selection for its scores, then only the answers that a pair needs. */
 export async function* exportPairs(
   source: ExportSource,
   screen: ExportScreen,
@@ -77,7 +77,7 @@ async function* wholePairs(
     for (const locator of [better, worse]) uses.set(locator, (uses.get(locator) ?? 0) + 1);
   const kept = new Map<string, ExportConversation>();
   let next = 0;
-  for await (const { conversation } of source.rows()) {
+  for await (const { conversation } of source.rows(new Set(uses.keys()))) {
     if (!uses.has(conversation.locator)) continue;
     kept.set(conversation.locator, screen.again(conversation));
     for (let plan = plans[next]; plan !== undefined; plan = plans[next]) {

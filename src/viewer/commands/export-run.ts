@@ -142,7 +142,7 @@ function refuseMixed({ name, takes, file }: ExportFormat, flags: ExportFlags, ha
     throw new UsageError('--good: pairs take a filter, and --pairs fork compares scores');
 }
 
-/** The rollouts that the screen accepts; with --balance, equally many of each class, which takes two passes over the selection. */
+/** The rollouts that the screen accepts; with --balance, equally many of each class, which are read again once they are known. */
 async function* balanced(
   source: ExportSource,
   screen: ExportScreen,
@@ -158,8 +158,8 @@ async function* balanced(
     rows.push({ ...balanceRow(one), scores: ofPrompt });
   }
   const chosen = balancedRows(rows, balance, { buckets, seed });
-  for (let at = chosen.size; at < rows.length; at++) screen.tally.drop('--balance');
-  for await (const { conversation } of source.rows())
+  screen.tally.drop('--balance', rows.length - chosen.size);
+  for await (const { conversation } of source.rows(chosen))
     if (chosen.has(conversation.locator)) yield screen.again(conversation);
 }
 
@@ -279,19 +279,24 @@ async function promptGroups(
     const key = printJson([one.prompt, one.tools, one.groundTruth ?? null]);
     const found = groups.get(key) ?? {
       conversation: { ...one, messages: one.messages.slice(0, one.response) },
+      rollouts: 0,
       scores: [],
     };
+    found.rollouts++;
     if (one.score !== null && Number.isFinite(one.score)) found.scores.push(one.score);
     groups.set(key, found);
   }
-  let chosen = [...groups.values()].filter(({ scores }) => isPassing === null || isPassing(scores));
-  for (let at = chosen.length; at < groups.size; at++) screen.tally.drop('--pass');
+  let chosen = [...groups.values()];
+  const keep = (option: string, isKept: (group: PromptGroup) => boolean): void => {
+    for (const group of chosen) if (!isKept(group)) screen.tally.drop(option, group.rollouts);
+    chosen = chosen.filter(isKept);
+  };
+  if (isPassing !== null) keep('--pass', ({ scores }) => isPassing(scores));
   if (buckets !== undefined) for (const group of chosen) group.bucket = bucketOf(group.scores, buckets);
   if (balance !== undefined) {
     const rows = chosen.map(({ conversation, scores }) => ({ ...balanceRow(conversation), scores }));
     const kept = balancedRows(rows, balance, { buckets: buckets ?? DEFAULT_BUCKETS, seed });
-    chosen = chosen.filter(({ conversation }) => kept.has(conversation.locator));
-    for (let at = kept.size; at < rows.length; at++) screen.tally.drop('--balance');
+    keep('--balance', ({ conversation }) => kept.has(conversation.locator));
   }
   const mean = ({ scores }: PromptGroup): number => scores.reduce((sum, score) => sum + score, 0) / scores.length;
   if (hardest === true)

@@ -34,7 +34,8 @@ export interface ExportSource {
   missing: ReadonlySet<string>;
   /** Locators of records that hold no rollout, once they were read; `ls` says why. */
   unread: ReadonlySet<string>;
-  rows: () => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
+  /** @param again reads only these, which passed the filter before */
+  rows: (again?: ReadonlySet<string>) => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
 }
 
 export interface SourceFlags {
@@ -65,8 +66,11 @@ export async function exportSource(
   const missing = new Set<string>();
   const unread = new Set<string>();
   const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
-  async function* rows(): ReturnType<ExportSource['rows']> {
-    for await (const { row: read } of selectRows(locators, options, flags.filter, kept, take)) {
+  async function* rows(again?: ReadonlySet<string>): ReturnType<ExportSource['rows']> {
+    const isChosen = (locator: string): boolean => again?.has(locator) ?? true;
+    const args = set === null ? locators : locators.filter(isChosen);
+    const filter = again === undefined ? flags.filter : null;
+    for await (const { row: read } of selectRows(args, options, filter, kept, take, isChosen)) {
       const row =
         redact === null
           ? read

@@ -20,6 +20,7 @@ export interface SelectedRow {
 /**
  * The rollouts that locators and paths name, in argument order, read one at a time and filtered.
  * @param missing takes locators whose record is not there
+ * @param chosen says by its locator whether a record of a path is read
  * @throws UsageError
  */
 export async function* selectRows(
@@ -28,13 +29,14 @@ export async function* selectRows(
   filter: Query | null = null,
   kept?: KeptLookup,
   missing?: (locator: string) => void,
+  chosen?: (locator: string) => boolean,
 ): AsyncGenerator<SelectedRow> {
   // Many locators may name one file.
   const dumps = new Map<string, Dump>();
   try {
     for (const arg of args) {
       if (isLocator(arg)) yield* one(arg, dumps, options, filter, kept, missing);
-      else yield* all(arg, options, filter, kept);
+      else yield* all(arg, options, filter, kept, chosen);
     }
   } finally {
     for (const dump of dumps.values()) dump.close();
@@ -81,6 +83,7 @@ async function* all(
   options: DumpOptions,
   filter: Query | null,
   kept?: KeptLookup,
+  chosen: (locator: string) => boolean = () => true,
 ): AsyncGenerator<SelectedRow> {
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
@@ -89,7 +92,8 @@ async function* all(
     for (const file of dump.files) {
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
-      for await (const record of passing(dump, file, filter, kept)) yield { row: file.read(record), turn: null };
+      for await (const record of passing(dump, file, filter, kept))
+        if (chosen(file.locator(record))) yield { row: file.read(record), turn: null };
     }
     await dump.whenKept();
   } finally {

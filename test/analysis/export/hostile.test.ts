@@ -139,7 +139,7 @@ function* written(takes: string): Generator<{ name: string; one: ExportConversat
         format.takes === 'rollouts'
           ? format.row(one)
           : format.takes === 'prompts'
-            ? format.row({ conversation: one, scores: [] }, 0)
+            ? format.row({ conversation: one, rollouts: 1, scores: [] }, 0)
             : format.takes === 'labels'
               ? format.row(one, true)
               : {};

@@ -141,6 +141,8 @@ describe('export', () => {
     const found = rows(path('p.jsonl'));
     expect(found.length).toBe(1);
     expect(found[0]).toMatchObject({ ground_truth: '4', pass_rate: 1 / 3, scores: [1, 0, 0] });
+    const card = JSON.parse(readFileSync(path('p.jsonl.card.json'), 'utf8'));
+    expect(card.dropped).toEqual({ '--pass': 2 });
   });
 
   test('a filter says which answers are good, for pairs and for labels', async () => {
@@ -164,7 +166,7 @@ describe('export', () => {
     const args = ['--to', 'prompts', '--out', 'p.jsonl', '--buckets', '3', '--balance', 'difficulty'];
     const { code, stdout } = await go('export', '1.jsonl', ...args);
     expect(code).toBe(0);
-    expect(stdout).toContain('left out: 1 (--balance)');
+    expect(stdout).toContain('left out: 2 (--balance)');
     const buckets = rows(path('p.jsonl')).map(({ bucket }) => bucket);
     expect(new Set(buckets).size).toBe(buckets.length);
   });

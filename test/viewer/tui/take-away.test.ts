@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { failureText } from '../../../src/viewer/tui/runner/take-away.ts';
 import { TAKE_AWAY } from '../../../src/viewer/tui/update/take-away.ts';
 
 const command = TAKE_AWAY.find(({ name }) => name === 'export');
@@ -20,4 +21,16 @@ test('an open quote is named before anything is written', () => {
   const check = (text: string) => command?.check?.(text, {} as never, {} as never);
   expect(check(`trl a.jsonl --filter 'step == 40`)).toBe('a quote is not closed');
   expect(check(`trl it's.jsonl --filter 'step == 40'`)).toBe(null);
+});
+
+test.each([
+  ["rollout-viewer: --filter: no closing '\n  step == 'a\n          ^\n", "--filter: no closing '"],
+  [
+    'rollout-viewer: trl refuses a cut rollout (3 of them)\nrollout-viewer: nothing was written; --drop leaves them out\n',
+    'nothing was written; --drop leaves them out: trl refuses a cut rollout (3 of them)',
+  ],
+  ['Killed\n', 'Killed'],
+  ['', ''],
+])('a failed export says one sentence, what to do first: %j', (errors, sentence) => {
+  expect(failureText(errors)).toBe(sentence);
 });

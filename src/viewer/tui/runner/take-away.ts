@@ -87,13 +87,24 @@ function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, signal: Abo
     });
     child.on('error', failed);
     child.on('close', (status) => {
-      const said = `${heard.out}\n${heard.errors}`
-        .split('\n')
-        .map((line) => line.replace(/^rollout-viewer: /, '').trim())
-        .filter((line) => line !== '');
-      if (status === 0) done(said.join('; '));
-      // The last line says what to do, and the foot of the screen may show no more.
-      else failed(new Error(said.reverse().join('; ') || `writing ended with status ${status}`));
+      if (status === 0) done([...linesIn(heard.out), ...linesIn(heard.errors)].map(withoutName).join('; '));
+      else failed(new Error(failureText(heard.errors) || `writing ended with status ${status}`));
     });
   });
+}
+
+const NAME = /^rollout-viewer: /;
+
+const withoutName = (line: string): string => line.replace(NAME, '').trim();
+
+const linesIn = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
+
+/**
+ * The errors of a command as one sentence. The last one comes first: it says what to do, and the foot of the screen may
+ * show no more. Lines without the program's name only point at a character of the one before.
+ */
+export function failureText(errors: string): string {
+  const named = linesIn(errors).filter((line) => NAME.test(line));
+  const [last = '', ...others] = (named.length > 0 ? named : linesIn(errors)).map(withoutName).reverse();
+  return others.length === 0 ? last : `${last}: ${others.reverse().join('; ')}`;
 }
