@@ -21,6 +21,7 @@ export async function* exportPairs(
   options: PairOptions,
 ): AsyncGenerator<AnswerPair> {
   const steps = new Map<number | null, { keys: GroupKey[]; found: Candidate[] }>();
+  const sources = new Map<string, string>();
   for await (const { conversation: one } of source.rows()) {
     const score = one.isGood === null ? one.score : Number(one.isGood);
     if (score === null || !Number.isFinite(score)) {
@@ -30,6 +31,7 @@ export async function* exportPairs(
     if (screen.lets(one) === null) continue;
     const step = steps.get(one.step) ?? { keys: [], found: [] };
     steps.set(one.step, step);
+    sources.set(one.locator, one.source);
     step.keys.push(one.group);
     step.found.push(candidate(one, score, options.rule));
   }
@@ -46,7 +48,7 @@ export async function* exportPairs(
       return pairs;
     });
   });
-  yield* wholePairs(plans, source, screen, options);
+  yield* wholePairs(plans, { source, sources }, screen, options);
 }
 
 const candidate = (one: ExportConversation, score: number, rule: PairOptions['rule']): Candidate => {
@@ -68,7 +70,7 @@ const candidate = (one: ExportConversation, score: number, rule: PairOptions['ru
 /** The pairs in plan order; an answer is kept in memory only while a pair needs it. */
 async function* wholePairs(
   plans: readonly PairPlan[],
-  source: ExportSource,
+  { source, sources }: { source: ExportSource; sources: ReadonlyMap<string, string> },
   screen: ExportScreen,
   { rule }: PairOptions,
 ): AsyncGenerator<AnswerPair> {
@@ -77,7 +79,9 @@ async function* wholePairs(
     for (const locator of [better, worse]) uses.set(locator, (uses.get(locator) ?? 0) + 1);
   const kept = new Map<string, ExportConversation>();
   let next = 0;
-  for await (const { conversation } of source.rows(new Set(uses.keys()))) {
+  for await (const { conversation } of source.rows(
+    new Map([...uses.keys()].map((locator) => [locator, sources.get(locator) ?? ''])),
+  )) {
     if (!uses.has(conversation.locator)) continue;
     kept.set(conversation.locator, screen.again(conversation));
     for (let plan = plans[next]; plan !== undefined; plan = plans[next]) {

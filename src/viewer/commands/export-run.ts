@@ -151,15 +151,18 @@ async function* balanced(
   if (balance === undefined) return yield* screen.pass(source);
   const scores = new Map<string, number[]>();
   const rows: BalanceRow[] = [];
+  const sources = new Map<string, string>();
   for await (const one of screen.pass(source)) {
     const ofPrompt = scores.get(one.prompt) ?? [];
     scores.set(one.prompt, ofPrompt);
     if (one.score !== null && Number.isFinite(one.score)) ofPrompt.push(one.score);
     rows.push({ ...balanceRow(one), scores: ofPrompt });
+    sources.set(one.locator, one.source);
   }
   const chosen = balancedRows(rows, balance, { buckets, seed });
   screen.tally.drop('--balance', rows.length - chosen.size);
-  for await (const { conversation } of source.rows(chosen))
+  for (const { locator } of rows) if (!chosen.has(locator)) sources.delete(locator);
+  for await (const { conversation } of source.rows(sources))
     if (chosen.has(conversation.locator)) yield screen.again(conversation);
 }
 

@@ -34,8 +34,11 @@ export interface ExportSource {
   missing: ReadonlySet<string>;
   /** Locators of records that hold no rollout, once they were read; `ls` says why. */
   unread: ReadonlySet<string>;
-  /** @param again reads only these, which passed the filter before */
-  rows: (again?: ReadonlySet<string>) => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
+  /**
+   * @param again reads only these, which passed the filter before, each with its content's hash of then
+   * @throws UsageError if one has changed since
+   */
+  rows: (again?: ReadonlyMap<string, string>) => AsyncGenerator<{ row: DumpRecord; conversation: ExportConversation }>;
 }
 
 export interface SourceFlags {
@@ -66,7 +69,7 @@ export async function exportSource(
   const missing = new Set<string>();
   const unread = new Set<string>();
   const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
-  async function* rows(again?: ReadonlySet<string>): ReturnType<ExportSource['rows']> {
+  async function* rows(again?: ReadonlyMap<string, string>): ReturnType<ExportSource['rows']> {
     const isChosen = (locator: string): boolean => again?.has(locator) ?? true;
     const args = set === null ? locators : locators.filter(isChosen);
     const filter = again === undefined ? flags.filter : null;
@@ -84,6 +87,10 @@ export async function exportSource(
         conversation.tokens = null;
         conversation.source = hashOf(read.raw);
       }
+      if (again !== undefined && again.get(conversation.locator) !== conversation.source)
+        throw new UsageError(
+          `${conversation.locator}: it changed while it was exported: nothing was written; export again`,
+        );
       await markEdit(read, conversation, flags.journal);
       if (flags.isRescored) conversation.score = rescored(journal, read) ?? conversation.score;
       if (flags.good !== null) conversation.isGood = flags.good.accepts(Subject.read(read, kept));
