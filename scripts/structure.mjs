@@ -52,6 +52,8 @@ export const FOLDERS = {
   'engine/model': ['engine/common'],
   'engine/rewards': ['engine/common'],
   'replay/sets': ['replay/journal'],
+  // The agent that made a rollout, answered from its record.
+  'replay/agents': ['replay/journal', 'replay/worlds'],
   'engine/interactions': ['engine/common', 'engine/model', 'engine/rewards'],
   'engine/session': ['engine/common', 'engine/interactions', 'engine/rewards'],
   'engine/tools': ['engine/common', 'engine/rewards', 'engine/session'],

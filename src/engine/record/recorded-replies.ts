@@ -55,12 +55,9 @@ export class RecordedReplies {
   constructor(rollout: Rollout, rules: HistoryRules, edited: ReadonlyMap<number, string> = new Map()) {
     this.#rules = rules;
     this.#edited = edited;
-    const own = rollout.turns.filter(({ role }) => role === 'assistant' || role === 'function_call');
-    // Recorders know which replies a model gave; other writers' are all of them.
-    const sampled = own.filter(({ trained }) => trained !== false);
     this.#hasSystem = rollout.turns.some(({ role }) => role === 'system');
     this.#tools = toolNames(rollout.toolSchemas as JsonObject[]);
-    this.#points = (sampled.length > 0 ? sampled : own).map((turn) => ({
+    this.#points = modelTurns(rollout).map((turn) => ({
       turn,
       items: turnItems(historyAt(rollout, turn.index).slice(0, -1)),
       isAsked: false,
@@ -158,6 +155,14 @@ export class RecordedReplies {
       finish: calls.length > 0 ? 'tool_calls' : 'stop',
     };
   }
+}
+
+/** The turns that a model wrote. */
+export function modelTurns({ turns }: Rollout): Turn[] {
+  const own = turns.filter(({ role }) => role === 'assistant' || role === 'function_call');
+  // Recorders know which replies a model gave; other writers' are all of them.
+  const sampled = own.filter(({ trained }) => trained !== false);
+  return sampled.length > 0 ? sampled : own;
 }
 
 export const isReply = (answer: RecordedReply | RequestDifference): answer is RecordedReply => 'calls' in answer;

@@ -126,11 +126,12 @@ export class RecordingProxy {
         : body;
     if (sent !== body) delete request.headers['content-encoding'];
     const own = asked === null ? null : (this.#options.answerOf?.(asked.request) ?? null);
-    if (own !== null && 'refusal' in own) {
+    if (own !== null && asked !== null && 'refusal' in own) {
       answerJson(response, 409, { error: { message: own.refusal, type: 'invalid_request_error' } });
-      return;
-    }
-    if (own !== null && asked !== null) this.#answer(response, asked, own.reply, await this.#begin(asked, rollout));
+      const refused = { status: 409, reply: null, problem: own.refusal, firstByte: null, seconds: 0 };
+      this.#options.recorder.end(await this.#begin(asked, rollout), refused);
+    } else if (own !== null && asked !== null && 'reply' in own)
+      this.#answer(response, asked, own.reply, await this.#begin(asked, rollout));
     else if (this.#base === null) answerAlone(request, path, response);
     else await this.#pass(request, response, this.#base, path, sent, asked, rollout);
   }

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Dump } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
@@ -11,14 +10,13 @@ import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { HISTORY_RULES, type HistoryRule, type HistoryRules } from '../../engine/record/history-items.ts';
-import { RecordFile } from '../../engine/record/record-file.ts';
-import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
-import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
-import { type EventSink, RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
+import type { EventSink } from '../../engine/record/rollout-recorder.ts';
+import { agentBranch } from '../../replay/agents/agent-branch.ts';
+import { type AgentOutcome, differenceText, runAgent } from '../../replay/agents/agent-run.ts';
+import { branchUid } from '../../replay/index.ts';
+import { recordKey } from '../../replay/journal/record-key.ts';
 import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
 import { sideBySide } from '../present/side-by-side.ts';
-import { startAgent } from './agent-process.ts';
-import { startInWorld } from './agent-world.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
@@ -28,89 +26,7 @@ import { selectRows } from './select-rows.ts';
 import type { WorldFlags } from './world-flags.ts';
 import { WorldImages, worldFor } from './world-options.ts';
 
-/** An agent that runs against a record. */
-interface AgentRun {
-  rollout: Rollout;
-  command: string;
-  rules: HistoryRules;
-  edited?: ReadonlyMap<number, string>;
-  /** From this turn on the live model answers; null: it never does. */
-  liveFrom: { turn: number; modelUrl: string } | null;
-  open: (name: string) => EventSink;
-  seconds?: number;
-  /** Where the agent runs; null: on this machine. */
-  world: WorldOptions | null;
-}
-
-interface AgentOutcome {
-  difference: RequestDifference | null;
-  /** Turns that a model wrote, and those of them that the agent asked for. */
-  turns: readonly number[];
-  asked: ReadonlySet<number>;
-  isLive: boolean;
-  status: number;
-}
-
 const NOWHERE: EventSink = { append: () => {}, close: () => {} };
-
-/** Starts the agent; its requests are answered from the record as long as they are the recorded ones. @throws UsageError */
-async function runAgent({
-  rollout,
-  command,
-  rules,
-  edited,
-  liveFrom,
-  open,
-  seconds,
-  world,
-}: AgentRun): Promise<AgentOutcome> {
-  const replies = new RecordedReplies(rollout, rules, edited);
-  let difference: RequestDifference | null = null;
-  let isLive = false;
-  let stop: (() => void) | null = null;
-  const recorder = new RolloutRecorder({ open, isOneRollout: true, now: () => new Date() });
-  const proxy = new RecordingProxy({
-    modelUrl: liveFrom?.modelUrl ?? null,
-    recorder,
-    allowHosts: [],
-    token: null,
-    wantsTokens: false,
-    onProblem: say,
-    answerOf(request) {
-      const answer = replies.answer(request);
-      if (isReply(answer)) {
-        const isBefore = liveFrom === null || answer.turn < liveFrom.turn || edited?.has(answer.turn) === true;
-        isLive ||= !isBefore || edited?.has(answer.turn) === true;
-        return isBefore ? { reply: answer } : null;
-      }
-      if (isLive) return null;
-      difference ??= answer;
-      // The agent reads the refusal first.
-      setTimeout(() => stop?.(), 200);
-      return { refusal: 'rollout-viewer: this request is not the recorded one' };
-    },
-  });
-  const address = await proxy.listen('127.0.0.1', 0);
-  try {
-    const first = rollout.turns.find(({ role, context = 0 }) => role === 'user' && context === 0);
-    const environment = { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' };
-    const agent =
-      world === null
-        ? startAgent(['sh', '-c', command], address, {
-            environment,
-            needsKeys: liveFrom === null,
-            isQuiet: true,
-            ...(seconds === undefined ? {} : { seconds }),
-          })
-        : startInWorld(world, command, address, environment);
-    stop = agent.stop;
-    const status = await agent.status;
-    return { difference, turns: replies.turns, asked: new Set(replies.asked), isLive, status };
-  } finally {
-    await proxy.close();
-    recorder.close();
-  }
-}
 
 export interface AgentReplayFlags extends ReadingFlags {
   agent?: string;
@@ -167,15 +83,10 @@ async function verdictOf(
   const { locator, rollout } = row;
   const none = { locator, lines: [], turns: [], outcome: null };
   if (rollout === null) return { ...none, word: 'unreadable', detail: row.error ?? 'no rollout' };
-  const outcome = await runAgent({
-    rollout,
-    command: flags.agent,
-    rules,
-    liveFrom: null,
-    world: null,
-    open: () => NOWHERE,
-    ...(flags.timeout === undefined ? {} : { seconds: flags.timeout }),
-  });
+  const outcome = await runAgent(
+    { rollout, command: flags.agent, rules, liveFrom: null, world: null, open: () => NOWHERE },
+    { say, seconds: flags.timeout },
+  );
   const { difference, asked, status } = outcome;
   const turns = outcome.turns.map((turn) => ({
     turn,
@@ -209,8 +120,6 @@ async function verdictOf(
     lines: [],
   };
 }
-
-const differenceText = ({ turn, at }: RequestDifference): string => `the request for t${turn}, in its message ${at}`;
 
 const width = (): number => Math.max(60, process.stdout.columns ?? 100);
 
@@ -276,51 +185,30 @@ export async function forkAgent(
     const row = await findRow(dump, { ...place, turn });
     const { rollout, locator } = row;
     if (rollout === null) throw new UsageError(`${locator}: ${row.error}`);
-    if (!new RecordedReplies(rollout, historyRules(undefined)).turns.includes(turn))
-      throw new UsageError(
-        `${locator}#t${turn}: --agent continues from a turn that the model wrote, and this is not one`,
-      );
-    const folder = flags.out ?? (journal.directory === null ? null : join(journal.directory, 'agent-branches'));
-    if (folder === null) throw new UsageError('--out: name a folder for the branches; there is no journal here');
+    const { agent: command, modelUrl, out } = flags;
     const world = flags.image === undefined ? null : await agentWorld(row, rollout, flags);
-    const edit = editedText(rollout, turn);
-    const edited = edit === null ? undefined : new Map([[turn, edit]]);
+    const edited = editedText(rollout, turn);
+    const fork = { row, rollout, command, turn, edited, modelUrl, world, journal, out };
     let parted = 0;
     for (let branch = 1; branch <= flags.n; branch++) {
-      const stem = `${locator.replace(/^.*\//, '').replace(/\.jsonl\b/, '')}-t${turn}-${Date.now().toString(36)}-${branch}`;
-      const file = new RecordFile(folder, stem, say);
-      file.append({ type: 'fork', of: locator, turn, edited: edit !== null });
-      const outcome = await runAgent({
-        rollout,
-        command: flags.agent,
-        rules: historyRules(undefined),
-        liveFrom: { turn, modelUrl: flags.modelUrl },
-        world,
-        open: () => file,
-        ...(edited === undefined ? {} : { edited }),
-      });
+      const { outcome, path, words } = await agentBranch(fork, branchUid(recordKey(row.raw)), { say });
       const { difference, isLive, status } = outcome;
       if (!isLive) parted++;
-      const word =
-        difference !== null && !isLive
-          ? `went another way before t${turn}: ${differenceText(difference)}`
-          : isLive
-            ? `went on from t${turn}; the agent ended with status ${status}`
-            : `the agent ended with status ${status} before it reached t${turn}`;
       if (flags.json)
         await print(
-          `${printJson({ event: 'branch', locator, branch, path: file.path, live: isLive, status, difference: difference === null ? null : { ...difference } })}\n`,
+          `${printJson({ event: 'branch', locator, branch, path, live: isLive, status, difference: difference === null ? null : { ...difference } })}\n`,
         );
       else
         await print(
           [
-            sanitiseLine(`branch ${branch}: ${word}; ${file.path}`),
+            sanitiseLine(`branch ${branch}: ${words}; ${path}`),
             ...(difference === null || isLive ? [] : sideBySide(difference.recorded, difference.fresh, width())),
           ]
             .join('\n')
             .concat('\n'),
         );
     }
+    if (journal.problem !== null) say(journal.problem);
     return parted === 0 ? DONE : parted === flags.n ? USAGE : ANSWER_IS_NO;
   } finally {
     journal.close();

@@ -5,7 +5,7 @@ import { reasonOf } from '../../core/text/problems.ts';
 import { RecordFile } from '../../engine/record/record-file.ts';
 import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
 import { RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
-import { startAgent } from './agent-process.ts';
+import { startAgent } from '../../replay/agents/agent-process.ts';
 import { DONE, print, say } from './output.ts';
 
 export interface RecordFlags {

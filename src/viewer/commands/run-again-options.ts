@@ -27,6 +27,7 @@ export interface RunAgainFlags extends RewardFlags {
   journal?: string;
   modelUrl?: string;
   model?: string;
+  agent?: string;
   [setting: string]: unknown;
 }
 
@@ -57,7 +58,11 @@ export function addRunAgain(program: Command): Command {
   addReward(addOwn(program))
     .optionsGroup('Going on with a live model:')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, including /v1')
-    .option('--model <name>', 'the model to use');
+    .option('--model <name>', 'the model to use')
+    .option(
+      '--agent <command>',
+      'the agent that made the rollouts, to fork with: the record answers it up to the turn',
+    );
   addSettings(program, BRANCH_SETTINGS);
   return program;
 }
@@ -71,7 +76,7 @@ function compareRules(text: string): readonly string[] {
 
 /** @throws UsageError for an impossible choice: half a model, a place, a missing file, a setting's value */
 export function replayStart(flags: RunAgainFlags): ReplayStart {
-  const { modelUrl, model, exec, repeat, session = false } = flags;
+  const { modelUrl, model, agent = null, exec, repeat, session = false } = flags;
   if ((modelUrl === undefined) !== (model === undefined))
     throw new UsageError('--model-url (the server) and --model (the model there) go together: give both');
   const urlProblem = modelUrl === undefined ? null : modelUrlProblem(modelUrl);
@@ -89,5 +94,5 @@ export function replayStart(flags: RunAgainFlags): ReplayStart {
   const reward = rewardChoiceOf(flags);
   const problem = rewardProblem(reward);
   if (problem !== null) throw new UsageError(`--reward: ${problem}`);
-  return { canRun: exec, model: live, repeat, session, fork: { n: Number(n ?? 1), texts }, reward };
+  return { canRun: exec, model: live, agent, repeat, session, fork: { n: Number(n ?? 1), texts }, reward };
 }

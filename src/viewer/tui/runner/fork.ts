@@ -8,6 +8,7 @@ import { plainJson } from '../../../core/json/value.ts';
 import type { Turn } from '../../../core/rollout/rollout.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type Message, messageText } from '../../../engine/index.ts';
+import { agentBranchTurns } from '../../../replay/agents/agent-branch.ts';
 import {
   type Branch,
   type BranchEntry,
@@ -140,7 +141,7 @@ class LiveBranch {
   }
 }
 
-const RUNNING = {
+export const RUNNING = {
   changed: [],
   ...{ status: null, score: null, judged: null, error: null },
   difference: null,
@@ -161,7 +162,7 @@ function callText(args: JsonValue): string {
   return values.length === 1 && typeof values[0] === 'string' ? values[0] : printJson(value, 2);
 }
 
-const spoken = ({ role, text, parts, toolCalls }: Turn): SpokenTurn => ({
+export const spoken = ({ role, text, parts, toolCalls }: Turn): SpokenTurn => ({
   role,
   text: parts
     .filter(({ kind, call }) => kind !== 'call' || toolCalls[call ?? -1]?.error !== null)
@@ -202,10 +203,24 @@ const Kept = z.object({
 });
 
 /** Branches of earlier sessions, read from the dump that holds them. */
-export function keptBranches(journal: Journal, row: DumpRecord): BranchView[] {
-  const entries = branchesOf(journal, recordKey(row.raw));
+export async function keptBranches(journal: Journal, row: DumpRecord): Promise<BranchView[]> {
+  const views: BranchView[] = [];
   const lines = new Map<string, string[]>();
-  return entries.map((entry) => keptView(entry, row, lines));
+  for (const entry of branchesOf(journal, recordKey(row.raw))) {
+    const view = keptView(entry, row, lines);
+    views.push(isOfAgent(lines.get(entry.path)) ? { ...view, ...(await agentTurns(row, entry)) } : view);
+  }
+  return views;
+}
+
+/** An agent's branch is a recorder's file. */
+const isOfAgent = (lines: readonly string[] = []): boolean => lines[0]?.startsWith('{"recorder":') === true;
+
+async function agentTurns({ rollout }: DumpRecord, entry: BranchEntry): Promise<Partial<BranchView>> {
+  if (rollout === null) return {};
+  const { turns, difference } = await agentBranchTurns(rollout, entry);
+  const error = entry.status === 'FAILED' ? `the agent went another way, or ended, before t${entry.turn}` : null;
+  return { turns: turns.map(spoken), difference, error };
 }
 
 function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string[]>): BranchView {

@@ -59,7 +59,7 @@ export class LazyRunner {
     this.#jobs++;
     try {
       const runner = await this.#open();
-      runner.show(place);
+      await runner.show(place);
       await runner.recall(rows());
     } catch {
       // An unreadable tool file is reported when a call is to be run.

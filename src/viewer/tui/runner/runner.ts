@@ -30,6 +30,7 @@ import { runAll, runList, startCall } from './calls.ts';
 import type { JobOf, RunnerContext, RunnerOptions } from './context.ts';
 import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
 import { keptBranches, startFork } from './fork.ts';
+import { startAgentFork } from './fork-agent.ts';
 import { Jobs } from './jobs.ts';
 import { startRescore } from './rescore.ts';
 import { addToSet, dropFromSet, reportSets } from './sets.ts';
@@ -83,7 +84,7 @@ export class Runner implements RunnerContext {
   }
 
   /** Shows the journal's results for a rollout that was opened. */
-  show(place: Place): void {
+  async show(place: Place): Promise<void> {
     const row = this.row(place);
     if (row.rollout === null) return;
     const calls = new Map<number, CallReplay>();
@@ -98,7 +99,7 @@ export class Runner implements RunnerContext {
         reported,
       });
     }
-    const branches = keptBranches(this.journal, row);
+    const branches = await keptBranches(this.journal, row);
     if (calls.size > 0 || branches.length > 0) this.change(row.locator, { kind: 'journal', calls, branches });
     this.#recall(row.locator, row.raw);
   }
@@ -163,7 +164,7 @@ export class Runner implements RunnerContext {
       case 'fork-edit':
         return openTurnEditor(this, job);
       case 'fork':
-        return this.jobs.during((signal) => startFork(this, job, signal));
+        return this.jobs.during((signal) => (job.agent === null ? startFork : startAgentFork)(this, job, signal));
       case 'rescore':
         return this.jobs.during((signal) => startRescore(this, job, signal));
       default:

@@ -182,6 +182,8 @@ type ReplayAction =
   | { type: 'world'; wish: WorldWish | null }
   /** Which call changes the answer of this command? */
   | { type: 'bisect'; command: string }
+  /** null: the loop of this program. */
+  | { type: 'fork-agent'; command: string | null }
   | { type: 'fork-settings'; settings: ForkSettings }
   | { type: 'editor-key'; key: string; text: string };
 
@@ -241,6 +243,8 @@ type ReplayReport =
   | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
   | { type: 'replay-backend'; name: string }
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
+  /** The agent went another way in that branch. */
+  | { type: 'fork-parted'; place: Place; branch: Place }
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
   /** Every set, read again. */
@@ -314,6 +318,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   'replay-known': true,
   'replay-backend': true,
   'replay-edited': true,
+  'fork-parted': true,
   'fork-edited': true,
   'replay-rollout': true,
   'labels-known': true,

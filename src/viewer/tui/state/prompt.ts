@@ -8,6 +8,7 @@ export type PromptId =
   | 'hits'
   | 'pipe'
   | 'model'
+  | 'agent'
   | 'help'
   | 'sampling'
   | 'reward'

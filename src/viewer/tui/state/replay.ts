@@ -123,6 +123,14 @@ export interface ForkPlan {
   reward: RewardChoice;
   /** The image of its container, as typed. */
   wish: WorldWish | null;
+  /** The agent that continues; null: the loop of this program. */
+  agent: ForkAgent | null;
+}
+
+/** The command of an agent, and whether it gets the terminal, for an agent that asks a person. */
+export interface ForkAgent {
+  command: string;
+  isOnTerminal: boolean;
 }
 
 export interface ForkQuestion extends ForkPlan {
@@ -170,6 +178,8 @@ export interface ReplayState {
   canRun: boolean;
   question: Question | null;
   model: LiveModel | null;
+  /** The command of the agent that continues rollouts. */
+  agent: string | null;
   /** By locator: the rollouts that were looked at. */
   rollouts: ReadonlyMap<string, RolloutReplay>;
   /** The outcome of a rollout's calls in a word, by locator. */
@@ -212,11 +222,12 @@ export type RolloutChange =
   | { kind: 'rescored'; rescored: RescoreView };
 
 /** The flags of the command line. */
-export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork' | 'reward'>;
+export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'agent' | 'repeat' | 'session' | 'fork' | 'reward'>;
 
 export const NOTHING_ASKED: ReplayStart = {
   canRun: true,
   model: null,
+  agent: null,
   repeat: 1,
   session: false,
   fork: { n: 1, texts: {} },

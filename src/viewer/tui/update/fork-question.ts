@@ -12,10 +12,11 @@ export function askFork(state: State, data: Data): Result {
   const place = state.list.cursor;
   const turn = viewport(state, data)?.turn ?? null;
   if (place === null || turn === null) return saying(state, 'no turn to continue from');
-  const { model, fork: settings, reward } = state.replay;
+  const { model, fork: settings, reward, agent: command } = state.replay;
   if (model === null) return { state, next: { type: 'prompt-open', prompt: 'model' } };
   const { world: wish } = state.replay;
-  const fresh = { where: null, inWorld: null, confirm: null } as const;
+  const agent = command === null ? null : { command, isOnTerminal: false };
+  const fresh = { agent, where: null, inWorld: null, confirm: null } as const;
   const question: ForkQuestion = { kind: 'fork', place, turn, edited: null, model, settings, reward, wish, ...fresh };
   return lookFork(state, question);
 }
@@ -30,14 +31,21 @@ export const forkIn = (state: State, question: ForkQuestion, wish: WorldWish | n
   lookFork(state, { ...question, wish, confirm: null });
 
 export function forkKey(state: State, question: ForkQuestion, key: string, data: Data): Result {
-  const { place, turn, edited, settings, where, inWorld, confirm } = question;
-  if (key === 'w' && inWorld !== null) return { state, next: { type: 'prompt-open', prompt: 'world', value: '' } };
+  const { place, turn, edited, settings, where, inWorld, agent, confirm } = question;
+  if (key === 'a' && confirm === null)
+    return { state, next: { type: 'prompt-open', prompt: 'agent', value: agent?.command ?? '' } };
+  if (key === 'w' && (inWorld !== null || agent !== null))
+    return { state, next: { type: 'prompt-open', prompt: 'world', value: '' } };
   if (confirm !== null) return key === 'y' ? forkNow(state, question, confirm, data) : state;
   if (key === 'e' || key === 'E')
     return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
   if (key === 's')
     return { state, next: { type: 'prompt-open', prompt: 'sampling', value: forkLine(state.replay.fork) } };
+  if (agent !== null && key === 't')
+    return forkNow(state, { ...question, agent: { ...agent, isOnTerminal: true } }, 1, data);
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
+  // The agent brings its tools.
+  if (agent !== null && n > 0) return forkNow(state, question, n, data);
   if (n === 0 || where === null) return state;
   const problem = where.problem ?? inWorld?.problem ?? null;
   if (problem !== null) return saying(state, sanitiseLine(problem));
@@ -46,7 +54,7 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
 }
 
 function forkNow(state: State, question: ForkQuestion, n: number, data: Data): Result {
-  const { place, turn, edited, model, settings, reward, wish, inWorld } = question;
+  const { place, turn, edited, model, settings, reward, wish, inWorld, agent } = question;
   return doNow(atBranches(state, data), {
     kind: 'fork',
     place,
@@ -55,8 +63,19 @@ function forkNow(state: State, question: ForkQuestion, n: number, data: Data): R
     model,
     reward,
     wish,
+    agent,
     image: inWorld?.image ?? null,
     settings: { ...settings, n },
+  });
+}
+
+/** An open question about a fork adopts the agent too. */
+export function withAgent(state: State, command: string | null): State {
+  const { question } = state.replay;
+  const agent = command === null ? null : { command, isOnTerminal: false };
+  return withReplayState(state, {
+    agent: command,
+    question: question?.kind === 'fork' ? { ...question, agent } : question,
   });
 }
 

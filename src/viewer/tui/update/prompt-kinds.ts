@@ -1,4 +1,5 @@
 import type { PromptId } from '../state/prompt.ts';
+import { agentPrompt } from './agent-prompt.ts';
 import { bisectPrompt } from './bisect-prompt.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { filterPrompt } from './filter-prompt.ts';
@@ -20,6 +21,7 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   filter: filterPrompt,
   help: helpPrompt,
   model: modelPrompt,
+  agent: agentPrompt,
   sampling: samplingPrompt,
   reward: rewardPrompt,
   search: searchPrompt,

@@ -9,7 +9,7 @@ import type { CallQuestion, Way } from '../state/replay.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { askCall, callKey, nearestCall } from './call-question.ts';
-import { askFork, forkKey, withForkSettings } from './fork-question.ts';
+import { askFork, forkKey, withAgent, withForkSettings } from './fork-question.ts';
 import { ask, atBranches, NO_EXEC, withReplayState } from './question.ts';
 import { askRescore, chooseReward, rescoreKey, withReward } from './rescore-question.ts';
 import { key as keyOf, type Result, type SomeHandlers, saying } from './result.ts';
@@ -62,6 +62,8 @@ export const replayHandlers = {
     if (!state.replay.canRun) return saying(state, NO_EXEC);
     return askFork(model === undefined ? state : withReplayState(state, { model }), data);
   },
+
+  'fork-agent': (state, { command }) => withAgent(state, command),
 
   'fork-settings': (state, { settings }) => withForkSettings(state, settings),
 
@@ -129,6 +131,14 @@ export const replayHandlers = {
     if (question?.kind !== 'fork' || question.turn !== turn || !samePlace(question.place, place)) return state;
     return ask(state, { ...question, edited: text });
   },
+
+  'fork-parted': (state, { place, branch }) =>
+    samePlace(state.list.cursor, place) &&
+    state.page === null &&
+    state.prompt === null &&
+    state.replay.question === null
+      ? { state, next: { type: 'page-compare', place: branch } }
+      : state,
 
   'replay-rollout': (state, { locator, change, now }) => {
     const { rollouts } = state.replay;

@@ -85,7 +85,35 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
 /** Cells of that line apart from the sampling settings. */
 const REST = 64;
 
+/** An agent brings its tools and its sampling. */
+function agentLines(
+  { turn, edited, model, settings, wish }: ForkQuestion,
+  command: string,
+  width: number,
+): QuestionLines {
+  const what: Piece[] = [
+    ['accent', ' a '],
+    ['strong', `continue from t${turn}`],
+    ['warning', edited === null ? '' : ' edited'],
+    ['plain', ' with the agent '],
+    ['strong', sanitiseLine(command)],
+    ['plain', wish === null ? ' here, with all your rights' : ` in ${sanitiseLine(wish.image)}`],
+    ['quiet', `; then ${sanitiseLine(model.url)}`],
+  ];
+  const hints: Hint[] = [
+    ['Enter', settings.n === 1 ? 'one branch' : `${settings.n} branches`],
+    ['2-9', 'branches'],
+    ['t', 'on the terminal'],
+    ['a', 'another agent'],
+    ['e/E', 'edit'],
+    ['w', 'image'],
+    ['Esc', 'close'],
+  ];
+  return [what, keys(hints, width)];
+}
+
 function forkLines(question: ForkQuestion, width: number): QuestionLines {
+  if (question.agent !== null) return agentLines(question, question.agent.command, width);
   const { turn, edited, model, settings, reward, where, inWorld, confirm } = question;
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
@@ -128,7 +156,8 @@ function forkLines(question: ForkQuestion, width: number): QuestionLines {
             ] as const)
           : []),
         ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
-        ['e/E', 'edit the turn'],
+        ['e/E', 'edit'],
+        ['a', 'agent'],
         ...(inWorld === null ? [] : [['w', 'image'] as const]),
         ['Esc', 'close'],
       ],

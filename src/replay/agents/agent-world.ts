@@ -1,9 +1,7 @@
-import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
-import { worldPlan } from '../../replay/worlds/replay-world.ts';
 import { removeTree } from '../../sandbox/worlds/layers.ts';
 import { LiveWorld } from '../../sandbox/worlds/world.ts';
+import { type WorldOptions, worldPlan } from '../worlds/replay-world.ts';
 import { type AgentProcess, agentVariables } from './agent-process.ts';
-import { say } from './output.ts';
 
 /** An agent is ended after this time if nothing else ends it. */
 const LONGEST = 24 * 3600;
@@ -14,6 +12,7 @@ export function startInWorld(
   command: string,
   address: string,
   environment: Record<string, string>,
+  say: (text: string) => void,
 ): AgentProcess {
   const folder = options.store.live();
   const plan = worldPlan(options, folder, []);

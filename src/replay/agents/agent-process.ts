@@ -30,11 +30,25 @@ export const agentVariables = (address: string): Record<string, string> => ({
   ...agentEnvironment(address),
 });
 
-/** @param needsKeys no model server will ask for a key @param seconds it may take */
+export interface AgentOptions {
+  environment?: Record<string, string> | undefined;
+  /** No model server will ask for a key. */
+  needsKeys?: boolean | undefined;
+  /** The longest time that it may take. */
+  seconds?: number | undefined;
+  /** It does not share the terminal: its input is empty, and its output is dropped. */
+  isQuiet?: boolean | undefined;
+  /** Takes what a quiet agent writes to stderr, which otherwise goes to this program's. */
+  onError?: ((text: string) => void) | undefined;
+}
+
+/** An agent that is asked to end has this long until it is killed. */
+const GRACE_MS = 3000;
+
 export function startAgent(
   [program = '', ...args]: readonly string[],
   address: string,
-  options: { environment?: Record<string, string>; needsKeys?: boolean; seconds?: number; isQuiet?: boolean } = {},
+  options: AgentOptions = {},
 ): AgentProcess {
   const keys = options.needsKeys ? PLACEHOLDER_KEYS : {};
   const env = { ...keys, ...process.env, ...agentEnvironment(address), ...options.environment };
@@ -42,9 +56,10 @@ export function startAgent(
   const isGroup = options.isQuiet === true;
   const child: ChildProcess = spawn(program, args, {
     env,
-    stdio: isGroup ? ['ignore', 'ignore', 'inherit'] : 'inherit',
+    stdio: isGroup ? ['ignore', 'ignore', options.onError === undefined ? 'inherit' : 'pipe'] : 'inherit',
     detached: isGroup,
   });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => options.onError?.(text));
   const kill = (signal: NodeJS.Signals): void => {
     try {
       if (isGroup && child.pid !== undefined) process.kill(-child.pid, signal);
@@ -56,13 +71,19 @@ export function startAgent(
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const pass = (signal: NodeJS.Signals): void => kill(signal);
   for (const signal of signals) process.on(signal, pass);
+  let grace: NodeJS.Timeout | undefined;
   const limit = options.seconds === undefined ? undefined : setTimeout(() => kill('SIGKILL'), options.seconds * 1000);
   const status = new Promise<number>((resolve, reject) => {
     child.on('error', (error) => reject(new UsageError(`${program}: ${reasonOf(error)}`)));
     child.on('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
   }).finally(() => {
     clearTimeout(limit);
+    clearTimeout(grace);
     for (const signal of signals) process.off(signal, pass);
   });
-  return { status, stop: () => kill('SIGTERM') };
+  const stop = (): void => {
+    kill('SIGTERM');
+    grace ??= setTimeout(() => kill('SIGKILL'), GRACE_MS);
+  };
+  return { status, stop };
 }

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { type ScriptedModel, scriptedModel } from '../../engine/scripted-model.ts';
+import { directoryWith } from '../../program.ts';
+import { app, close, open, reopen } from './replay-run.ts';
+
+let model: ScriptedModel | null = null;
+
+afterEach(async () => {
+  await close();
+  await model?.close();
+  model = null;
+});
+
+/** An agent with a tool that adds one; WRONG adds two, HANG never asks. */
+const AGENT = `
+if (process.env.HANG) await new Promise((resolve) => setTimeout(resolve, 1e8));
+const messages = [{ role: 'user', content: process.env.ROLLOUT_VIEWER_PROMPT }];
+for (let i = 0; i < 6; i++) {
+  const response = await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'm', stream: true, messages }),
+  });
+  if (!response.ok) process.exit(3);
+  let content = '';
+  const calls = [];
+  for (const line of (await response.text()).split('\\n')) {
+    if (!line.startsWith('data: {')) continue;
+    const { delta } = JSON.parse(line.slice(6)).choices[0] ?? {};
+    content += delta?.content ?? '';
+    for (const call of delta?.tool_calls ?? []) {
+      const own = (calls[call.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } });
+      own.id += call.id ?? '';
+      own.function.name += call.function?.name ?? '';
+      own.function.arguments += call.function?.arguments ?? '';
+    }
+  }
+  messages.push({ role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) });
+  if (calls.length === 0) break;
+  for (const call of calls) {
+    const { a } = JSON.parse(call.function.arguments);
+    messages.push({ role: 'tool', tool_call_id: call.id, content: String(a + (process.env.WRONG ? 2 : 1)) });
+  }
+}`;
+const agent = `${process.execPath} ${join(directoryWith({ 'agent.mjs': AGENT }), 'agent.mjs')}`;
+
+const call = { id: 'c0', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
+const RECORD = {
+  messages: [
+    { role: 'user', content: 'add one' },
+    { role: 'assistant', content: 'I add.', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c0', content: '2' },
+    { role: 'assistant', content: 'It is two.' },
+  ],
+};
+
+test('a takes the agent that made the rollout; its branch is below the original, and is found again', async () => {
+  model = await scriptedModel(() => ({ text: 'It is exactly two.' }));
+  await open({ '1.jsonl': [RECORD] }, ['--model-url', model.url, '--model', 'qwen'], { rows: 50, columns: 150 });
+  app.press('G', 'a');
+  await app.sees('continue from t3 with qwen');
+  app.press('a');
+  app.type(`${agent}\r`);
+  await app.sees('continue from t3 with the agent');
+  expect(model.requests).toHaveLength(0);
+  app.press('Enter');
+  await app.sees(/branch 0 from t3, .*, no score, differs from t3, 1 turn/);
+  await app.sees('It is exactly two.');
+  expect(model.requests).toHaveLength(1);
+  app.press('q');
+  await app.exits();
+  await reopen([], { rows: 50, columns: 150 });
+  app.press('G');
+  await app.sees(/▸ branch 0 from t3, .*, no score, differs from t3, 1 turn/);
+});
+
+test('an agent that goes another way is stopped, and the two are side by side', async () => {
+  model = await scriptedModel(() => ({ text: 'never' }));
+  const live = ['--model-url', model.url, '--model', 'qwen', '--agent', `WRONG=1 ${agent}`];
+  await open({ '1.jsonl': [RECORD] }, live, { rows: 50, columns: 150 });
+  app.press('G', 'a');
+  await app.sees('with the agent WRONG=1');
+  app.press('Enter');
+  await app.sees(/1\.jsonl.* and .*-t3-/);
+  await app.sees('went another way before t3: the request for t3, in its message 2');
+  expect(model.requests).toHaveLength(0);
+});
+
+test('^c stops an agent that hangs', async () => {
+  model = await scriptedModel(() => ({ text: 'never' }));
+  const live = ['--model-url', model.url, '--model', 'qwen', '--agent', `HANG=1 ${agent}`];
+  await open({ '1.jsonl': [RECORD] }, live, { rows: 50, columns: 150 });
+  app.press('G', 'a');
+  await app.sees('with the agent HANG=1');
+  app.press('Enter');
+  await app.sees('running, ^c cancels');
+  app.press('ctrl+c');
+  await app.sees('cancelled');
+  await app.seesNot('running, ^c cancels');
+});
