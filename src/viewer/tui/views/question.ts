@@ -103,8 +103,8 @@ function agentLines(
   const hints: Hint[] = [
     ['Enter', settings.n === 1 ? 'one branch' : `${settings.n} branches`],
     ['2-9', 'branches'],
-    ['t', 'on the terminal'],
-    ['a', 'another agent'],
+    ['t', 'terminal'],
+    ['a', 'agent'],
     ['e/E', 'edit'],
     ['w', 'image'],
     ['Esc', 'close'],
