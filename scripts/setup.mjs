@@ -47,6 +47,7 @@ export function install() {
 export function build() {
   const built = modified('dist/rollout-viewer.js');
   if (built > Math.max(newest('src'), modified('scripts/build.mjs'), modified('package.json'))) return;
+  console.error('rollout-viewer: building …');
   run(process.execPath, [join(root, 'scripts/build.mjs')], process.env);
 }
 

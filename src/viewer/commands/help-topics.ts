@@ -92,6 +92,7 @@ export function plainPage(markdown: string): string {
       /^\| (.*) \|$/gm,
       (_, cells: string) =>
         `  ${cells
+          .replace(/ \|(?= \||$)/g, '')
           .replace(/ \| (?=.* · )/, '\n    ')
           .replaceAll(' · ', '\n    ')
           .replaceAll(' | ', '   ')

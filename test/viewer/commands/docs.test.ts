@@ -27,6 +27,7 @@ test('a page of help has no Markdown left in it that hides its words', () => {
     '# A\n![x](y.svg)\n\n| a | b |\n|---|---|\n| `c` | d \\| e |\n| h | i · j |\n\n**f** [g](h.md)\n```yaml\ni: 1\n```\n',
   );
   expect(text).toBe('# A\n  a   b\n  `c`   d | e\n  h\n    i\n    j\n\nf g\ni: 1\n');
+  expect(plainPage('| key | |\n|---|---|\n| `a` | | b |\n')).toBe('  key\n  `a`   b\n');
 });
 
 test('a topic without a page is unknown', () => {

@@ -46,6 +46,13 @@ describe('the list', () => {
     expect(screen.do({ type: 'sample', by: 1 }).selected).toBe('2.jsonl:5');
   });
 
+  test('going back from it says how to clear the filter', async () => {
+    await small(1, 8);
+    await filtered('sample > 4');
+    screen.do({ type: 'back' }, { type: 'back' });
+    expect(screen.message).toBe('q quits; & Enter clears the filter');
+  });
+
   test('what was moved meanwhile does not go back with the filter that is undone', async () => {
     await small(1, 8);
     await filtered('sample > 4');
@@ -113,7 +120,7 @@ describe('a group', () => {
     expect(screen.state.list.group).not.toBeNull();
     expect(screen.do({ type: 'back' }).state.list.group).toBeNull();
     expect(screen.selected).toBe('3.jsonl:1');
-    expect(screen.do({ type: 'back' }).message).toMatch(/quits/);
+    expect(screen.do({ type: 'back' }).message).toBe('q quits; Enter opens the rollout');
   });
 
   test('is left for a place outside of it, and goes along to the same prompt of another step', async () => {

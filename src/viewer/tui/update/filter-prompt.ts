@@ -14,7 +14,7 @@ export const filterPrompt: PromptKind = {
     if (value === '!') return filter === null ? 'and what is to be left out' : 'Enter: what the filter leaves out now';
     if (value !== '') return 'Enter filters, Tab completes';
     if (filter !== null) return `Enter clears ${sanitiseLine(filterText(filter))}`;
-    return 'score<0.5 && turns>4   output ~ /sorry/i   finding:tool_error   ! before it inverts';
+    return 'score<0.5 && turns>4   output ~ /sorry/i   finding:tool_error   ! inverts';
   },
   check: (value, { list }) => {
     try {

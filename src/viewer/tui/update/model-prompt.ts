@@ -10,7 +10,7 @@ const liveModel = (value: string): LiveModel => {
 /** The live model for a fork, if no flag names one. */
 export const modelPrompt: PromptKind = {
   sign: 'model ',
-  hint: () => "an OpenAI-compatible server and the model's name: http://127.0.0.1:8000/v1 qwen3",
+  hint: () => 'OpenAI-compatible server, then the model: http://127.0.0.1:8000/v1 qwen3',
   check: (value) => {
     const { url, name } = liveModel(value);
     if (!isHttpUrl(url)) return { message: 'not an http(s) address', at: 0 };

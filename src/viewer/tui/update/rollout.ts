@@ -18,7 +18,11 @@ export const rolloutHandlers = {
     if (cancelled !== null) return cancelled;
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
     if (state.list.group !== null) return leaveGroup(state, data);
-    return saying(state, `${key(state, data, 'quit')} quits; ${key(state, data, 'open')} opens the rollout`);
+    const otherwise =
+      state.list.choice.filter === null
+        ? `${key(state, data, 'open')} opens the rollout`
+        : `${key(state, data, 'filter')} Enter clears the filter`;
+    return saying(state, `${key(state, data, 'quit')} quits; ${otherwise}`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
   zoom: (state) => ({ ...state, zoom: !state.zoom }),
