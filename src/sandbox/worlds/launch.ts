@@ -86,7 +86,8 @@ function inheritedDescriptors(): number[] {
 function shellThatRuns(script: string): string[] {
   const inherited = inheritedDescriptors();
   if (inherited.length === 0) return ['sh', '-c', script];
-  return ['bash', '-c', `exec ${inherited.map((number) => `${number}>&-`).join(' ')}\n${script}`];
+  // A bash whose input is a socket takes itself for a remote shell, and would read the user's .bashrc.
+  return ['bash', '--norc', '-c', `exec ${inherited.map((number) => `${number}>&-`).join(' ')}\n${script}`];
 }
 
 /**
