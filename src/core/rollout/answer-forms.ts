@@ -88,8 +88,21 @@ export function givenAnswer(text: string): string | null {
     const found = pattern.exec(text)?.[1]?.trim();
     if (found) return found;
   }
-  return null;
+  return saidAnswer(text);
 }
+
+/** A sentence that names the answer, wherever it is in its paragraph. */
+const SAID =
+  /\b(?:answer|ans|solution|result)\b(?: (?:to|for|of) [^.:\n]{1,60}?)?(?: (?:must|should|would|has to|will|can only) be| is| equals|\s*[:=])\s*(?:(?:simply|just|clearly|therefore|thus|then|exactly)\s+)?[:=]?\s*(?=([^\n]{1,200}))/gi;
+
+/** The answer that the last such sentence names, up to the end of the sentence. */
+function saidAnswer(text: string): string | null {
+  const found = [...text.slice(-SAID_WITHIN).matchAll(SAID)].at(-1)?.[1]?.trim();
+  if (found === undefined) return null;
+  return found.replace(/(?:[.!?](?=\s|$)|[,;] |\s(?:because|since|as|so|which)\b)[\s\S]*$/, '').trim() || null;
+}
+
+const SAID_WITHIN = 4000;
 
 /** The text up to the brace that closes the one before `from`. */
 function braced(text: string, from: number): string | null {

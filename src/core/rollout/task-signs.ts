@@ -12,7 +12,7 @@ export const TASK_CHECKS = {
   tool_unused: { needs: 'reply', word: 'tool unused', severity: 'warning' },
   call_schema: { needs: 'schemas', word: 'schema', severity: 'warning' },
   budget_out: { needs: 'given', word: 'budget', severity: 'warning' },
-  gave_up: { needs: 'reply', word: 'asks', severity: 'warning' },
+  gave_up: { needs: 'reply', word: 'gave up', severity: 'warning' },
   junk_text: { needs: 'reply', word: 'junk', severity: 'warning' },
   near_answer: { needs: 'scored_truth', word: 'right?', severity: 'warning' },
   result_reward: { needs: 'scored_results', word: 'reward?', severity: 'warning' },
@@ -46,14 +46,13 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
   }
   const unused = unusedTool(prompt, rollout);
   if (unused !== null) notice('tool_unused', null, `the prompt demands a call of ${unused}, and none was made`);
-  if (
-    !isPaid &&
-    turns.at(-1) === last &&
-    last.toolCalls.length === 0 &&
-    !isDialogue(rollout) &&
-    ASKS.test(last.text.slice(-LAST_WORDS))
-  )
-    notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
+  if (!isPaid && turns.at(-1) === last && last.toolCalls.length === 0 && !isDialogue(rollout)) {
+    const words = last.text.slice(-LAST_WORDS);
+    const refusal = REFUSES.exec(words)?.[1];
+    if (ASKS.test(words)) notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
+    else if (refusal !== undefined && givenAnswer(last.text) === null)
+      notice('gave_up', last.index, `the last words refuse the task: “${refusal.slice(0, 80)}”`);
+  }
   for (const turn of replies) {
     const junk = junkIn(turn.text);
     if (junk === null) continue;
@@ -218,7 +217,10 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
 
 const LAST_WORDS = 400;
 const ASKS =
-  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?])\s*$/i;
+  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?]|\bI(?:['’]d| would| will|['’]ll)? need (?:some )?(?:more|additional|further) (?:information|details|context|input)\b[^.?]{0,120}[.?])(?:\s*(?:thank|once|then I|I['’]ll|I will|I look|looking forward|with (?:that|this|it))\b[^.?!\n]{0,120}[.!])?\s*$/i;
+/** A sentence in which the model says that it does not do the task; "I cannot find it" or "I can't help but" is none. */
+const REFUSES =
+  /(?:^|[.!?:;,\n]|\bbut|\bso)\s*((?:(?:unfortunately|regretfully|as an ai[^,.]{0,40}),? )?I(?:['’]m| am)? ?(?:can(?:['’]t|not)|could not|couldn['’]t|won['’]t|will not|must decline to|have to decline to|decline to|(?:not able|unable|not willing|not comfortable) (?:to )?)(?: be able to)? ?(?:(?:further )?(?:help|assist)(?:ing)?(?! but\b)|comply|fulfil\w*|engage|support|complete (?:this|the|that|your)|answer (?:this|the|that|your)|solve (?:this|the|that|your)|do (?:this|that)|continue with (?:this|that|your)|(?:provide|give|offer) (?:\w+ ){0,3}?(?:assistance|help|answer|solution|response)|(?:generate|create|write|produce) (?:this|that|such)|fulfill)\b[^.!?\n]{0,160})/i;
 
 /** Words that occur in all prose of their language. */
 const COMMON =
