@@ -37,7 +37,7 @@ export async function open(files: DumpFiles, args: string[] = [], options: Start
 
 export async function reopen(args: string[] = [], options: StartOptions = {}): Promise<void> {
   app = App.start([run.dir, '--sandbox', 'auto', '--journal', journal(), ...args], { columns: 110, ...options });
-  await app.sees('▌›assistant');
+  await app.sees(/[▌╎]›assistant/);
 }
 
 /** The program with these arguments, which may refuse them. */
