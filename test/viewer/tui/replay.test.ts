@@ -436,7 +436,7 @@ describe('fork', () => {
     model = await scriptedModel(answer);
     await open({ '1.jsonl': [rollout([SAME])] });
     app.press('a');
-    await app.sees('an OpenAI-compatible server');
+    await app.sees('OpenAI-compatible server');
     app.type('here qwen\r');
     await app.sees('^ not an http(s) address');
     app.press('ctrl+u');
