@@ -35,16 +35,15 @@ export function formsOfFile(path: string, context: ReadContext, read: ReadLine):
   }
 }
 
-/** Do the bytes between two ends of a file add no form? */
-export const hasSameForms = (
-  path: string,
-  before: number,
-  now: number,
-  context: ReadContext,
-  read: ReadLine,
-): boolean =>
-  before >= Math.min(now, HEAD) ||
-  isDeepStrictEqual(formsUpTo(path, before, context, read), formsUpTo(path, now, context, read));
+/** Do the bytes between two ends of a file add no form? A file without a name, such as that of a stream, has none. */
+export function hasSameForms(path: string, before: number, now: number, context: ReadContext, read: ReadLine): boolean {
+  if (before >= Math.min(now, HEAD)) return true;
+  try {
+    return isDeepStrictEqual(formsUpTo(path, before, context, read), formsUpTo(path, now, context, read));
+  } catch {
+    return true;
+  }
+}
 
 function formsUpTo(path: string, end: number, context: ReadContext, read: ReadLine): Forms | null {
   const head = Buffer.alloc(Math.min(end, HEAD));
