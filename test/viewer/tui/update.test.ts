@@ -311,7 +311,9 @@ describe('jumps and searches', () => {
 
   test('n goes from hit to hit, says when there are no more, and pressed again looks in the next samples', async () => {
     await small();
-    screen.do({ type: 'search', value: 'John' }, { type: 'search-next', by: 1 });
+    screen.do({ type: 'search', value: 'John' });
+    await screen.searched();
+    screen.do({ type: 'search-next', by: 1 });
     const hits = screen.state.search!.at;
     screen.do(...Array.from({ length: 9 }, (): Action => ({ type: 'search-next', by: 1 })));
     expect(screen.state.search!.at).toBeGreaterThanOrEqual(hits);
