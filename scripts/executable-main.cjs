@@ -47,7 +47,7 @@ function unpack(folder) {
   if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', join(folder, 'node')]);
 }
 
-/** Where the program lies; several processes may unpack it at once. */
+/** The program's folder; several processes may unpack it at once. */
 function place() {
   const problems = [];
   for (const parent of folders()) {

@@ -128,7 +128,7 @@ const PICTURE_WORDS = ['image', 'vision_start', 'video', 'audio', 'inline'];
 /** A search for plain words is several times as fast as a pattern, and most records have none of them. */
 const hasPictureText = (raw: string): boolean => PICTURE_WORDS.some((word) => raw.includes(word)) && PICTURE.test(raw);
 
-/** Where trainers keep pictures beside the messages. */
+/** Keys under which trainers keep pictures beside the messages. */
 const PICTURE_KEYS = ['image', 'images', 'video', 'videos', 'audio', 'audios', 'multi_modal_data', 'multimodal_inputs'];
 
 const isFilled = (value: JsonValue | undefined): boolean =>

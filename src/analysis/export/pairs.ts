@@ -65,7 +65,7 @@ export function pairsInGroup(group: readonly Candidate[], { rule, margin, length
       const [short, long] = [better.chars, worse.chars].sort((a, b) => a - b);
       if ((long ?? 0) > (short ?? 0) * lengthRatio) continue;
       const sharedTurns = rule === 'turn' ? sharedLength(better.turns, worse.turns) : 0;
-      // Where results of tools diverge, the model chose nothing.
+      // The model chose nothing if results of tools diverge.
       if (rule === 'turn' && (sharedTurns === 0 || ![better, worse].every(({ turns }) => turns[sharedTurns]?.isReply)))
         continue;
       const both = [better.answer, worse.answer].sort().join(' ');

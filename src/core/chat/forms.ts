@@ -11,7 +11,7 @@ export interface Forms {
   asks: ReadonlySet<string>;
   /** The signs at which a reply ends and another speaks, the most frequent first. */
   ends: readonly string[];
-  /** What prompts have in common, up to the words that each has alone. */
+  /** The words that all prompts begin with. */
   heads: readonly string[];
 }
 
@@ -96,7 +96,7 @@ function stretchesIn(text: string, from: number, forms: Pick<Forms, 'opens' | 'a
   return found.map((one, i) => ({ ...one, isLast: i === found.length - 1 }));
 }
 
-/** Where replies after the first begin: a form of theirs behind another's text, or text right behind a last line. */
+/** The starts of replies after the first: a form of theirs behind another's text, or text right behind a last line. */
 function replyStarts(text: string, from: number, { opens, asks }: Pick<Forms, 'opens' | 'asks'>): number[] {
   const starts = new Set<number>();
   for (const open of opens)
@@ -112,7 +112,7 @@ function replyStarts(text: string, from: number, { opens, asks }: Pick<Forms, 'o
   return [...starts].sort((a, b) => a - b);
 }
 
-/** Where turns begin after the first reply: another's, a reply, another's … @returns null if the forms do not tell */
+/** The starts of turns after the first reply: another's, a reply, another's … @returns null if the forms do not tell */
 export function bordersByForms({ prompt, response }: AskedText, given: Forms | null): number[] | null {
   const own = formsOf([{ prompt, response }]);
   const opens = new Set([...own.opens, ...(given?.opens ?? [])]);

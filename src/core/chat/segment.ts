@@ -27,7 +27,7 @@ export const PLAIN = 'plain';
 export interface TemplateChoice {
   own?: readonly ChatTemplate[];
   name?: string | null;
-  /** What the records beside this one repeat, asked where no template is known. */
+  /** Forms that the records beside this one repeat, asked for if no template is known. */
   forms?: (asked: AskedText) => Forms | null;
 }
 

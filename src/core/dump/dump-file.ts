@@ -409,7 +409,7 @@ export class DumpFile {
     return [resolve(this.path), this.stream, this.step, this.#keptName, content].join(' ');
   }
 
-  /** Where the lines of a large file are is worth keeping before anything else is known of it. */
+  /** Keeps the places of a large file's lines before anything else is known of it. */
   #keepIndex(identity: Identity): void {
     const { shape, copy, position } = this.#scan;
     const isPlain = copy === null && shape?.kind === 'lines' && shape.isKnown;

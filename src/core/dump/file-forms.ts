@@ -13,7 +13,7 @@ const MAX_KEPT = 32;
 const kept = new Map<string, Forms | null>();
 
 /**
- * What the records at the start of a file repeat; null if it cannot be read, or if no record asks for it. Each reader
+ * The forms that the records at the start of a file repeat; null if it cannot be read, or if no record asks for it. Each reader
  * of the file finds the same. @param read reads a line, and so asks with its texts
  */
 export function formsOfFile(path: string, context: ReadContext, read: ReadLine): Forms | null {

@@ -87,7 +87,7 @@ function withBeside({ besides }: Format, record: JsonObject, context: ReadContex
   return beside === undefined ? context : { ...context, beside };
 }
 
-/** What the file's records repeat, if a reader asks. */
+/** The forms that the file's records repeat, if a reader asks. */
 function withForms(context: ReadContext): ReadContext {
   const { file } = context;
   if (file === undefined || context.forms !== undefined) return context;

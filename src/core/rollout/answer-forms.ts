@@ -37,7 +37,7 @@ const AS_JSON =
 const IN_FENCE =
   /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b(?:(?!reason|think|thought)[^.\n]){0,40}\b(?:code|program|function|script|query|SQL|implementation|answer|solution|edits?)\b(?:(?!reason|think|thought)[^.\n]){0,60}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
 
-/** Of the prompt that was asked last: rollouts of one group are often adjacent. */
+/** The answer for the last prompt: rollouts of one group are often adjacent. */
 let last: { prompt: string; forms: readonly AnswerForm[] } = { prompt: '', forms: [] };
 
 /** The forms named in the prompt: any of them is acceptable. */

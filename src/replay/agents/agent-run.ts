@@ -24,7 +24,7 @@ export interface AgentRun {
   /** From this turn on the live model answers; null: it never does. */
   liveFrom: { turn: number; modelUrl: string } | null;
   open: (name: string) => EventSink;
-  /** Where the agent runs; null: on this machine. */
+  /** The world that the agent runs in; null: this machine. */
   world: WorldOptions | null;
 }
 

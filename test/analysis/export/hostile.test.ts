@@ -1,4 +1,4 @@
-// What every format writes of records that no trainer would write.
+// Records that no trainer would write, through every format.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { conversationOf, type ExportConversation } from '../../../src/analysis/export/conversation.ts';
@@ -210,7 +210,7 @@ test('batches hold ids, masks and finite numbers of one length', () => {
       expect(list.length).toBe(key === 'rollout_log_probs' ? tokens.responseIds.length : ids.length);
       expect(list.every(Number.isFinite)).toBe(true);
     }
-    // What was recorded goes out, or nothing does.
+    // Recorded values go out whole, or not at all.
     if (one.hasLogprobs)
       expect('logprobs' in row || 'rollout_log_probs' in row || 'inference_logprobs' in row).toBe(true);
   }

@@ -11,7 +11,7 @@ import { parseLocator } from '../../../src/core/dump/locator.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { zipOf } from '../../support/zip.ts';
 
-/** Of the shared samples, if present. */
+/** One of the shared samples, if present. */
 const PARQUET = fileURLToPath(
   new URL('../../../../shared/data/formats/art/trajectories/train/0009.parquet', import.meta.url),
 );

@@ -27,7 +27,7 @@ def calls_of(function, name):
 
 
 def differences(form, tree):
-    """What a module lacks of a form, in words."""
+    """The parts of a form that a module lacks, in words."""
     if "strings" in form:
         found = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         return ["no text %r" % one for one in form["strings"] if one not in found]

@@ -5,7 +5,7 @@ import { isTrainedReply, structuredMessage } from '../openai-messages.ts';
 
 const message = (one: ExportMessage): ExportRow => structuredMessage(one, { reasoning: false });
 
-/** What OpenAI's API refuses in messages, or has no field for. */
+/** OpenAI's API refuses these in messages, or has no field for them. */
 const API_LIMITS = ['reasoning', 'broken_calls', 'loose_calls', 'call_names', 'open_end'] as const;
 
 const toolKeys = ({ tools, messages }: ExportConversation): ExportRow =>

@@ -94,5 +94,5 @@ const remoteFileOf = ({ key, size, modified, version }: StoredObject): RemoteFil
 
 const pathOf = (key: string): string => (key === '' ? '/' : `/${copyOfKey(key)}`);
 
-/** Of a version that the store does not name: its time and size are all that is known of it. */
+/** A version that the store does not name is known by its time and size alone. */
 const UNKNOWN = 'time:';

@@ -197,7 +197,7 @@ function* readTurns(turns: readonly Turn[]): Generator<void, Turn[]> {
 /** Equal lines around a difference that are shown; more between them are folded. */
 const CONTEXT = 2;
 
-/** What both sides have alike, without its inner lines. */
+/** Lines that both sides share, without the inner ones. */
 function foldedText(text: string, isFirst: boolean, isLast: boolean): string {
   const lines = text.split('\n');
   const [head, tail] = [isFirst ? 0 : CONTEXT + 1, isLast ? 0 : CONTEXT + 1];

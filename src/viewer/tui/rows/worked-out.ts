@@ -5,7 +5,7 @@ import { formatPercent } from '../../../core/text/numbers.ts';
 const SLICE = 8;
 
 interface Job {
-  /** What the screen shows since it began; undefined until the screen was drawn. */
+  /** The page on the screen since the work began; undefined until the screen was drawn. */
   shown: string | null | undefined;
   /** The part of the current stage that is done; null if the work does not say. */
   share: number | null;

@@ -80,7 +80,7 @@ export interface WorldQuestion {
   wish: WorldWish | null;
   found: FoundWorld | null;
   confirm: WhatRuns | null;
-  /** What `bisect` runs. */
+  /** The command that `bisect` runs. */
   command: string;
 }
 
