@@ -46,8 +46,7 @@ function brokenWord(text: string): string | null {
 }
 
 /** A word that no sentence ends with. */
-const LEADS_ON =
-  /\s(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their|to|but|if|when|where|while|since|whose|we|my|our|your|was|were|has|have|will|would|must|should|into|between|as|by|every)$/i;
+const LEADS_ON = /\s(?:the|an?|of|and|or|because|than|which|with|from|is|are|its|their|but|whose|my|our|your|every)$/i;
 /** A shorter text may be a name or a list. */
 const FEWEST_WORDS = 4;
 /** No line of code ends with these. */

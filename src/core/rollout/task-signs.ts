@@ -51,7 +51,7 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
     const refusal = REFUSES.exec(words)?.[1];
     if (ASKS.test(words)) notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
     else if (refusal !== undefined && givenAnswer(last.text) === null)
-      notice('gave_up', last.index, `the last words refuse the task: “${refusal.slice(0, 80)}”`);
+      notice('gave_up', last.index, `the last words read like a refusal: “${refusal.slice(0, 80)}”`);
   }
   for (const turn of replies) {
     const junk = junkIn(turn.text);

@@ -74,6 +74,8 @@ describe('without one, the text', () => {
     ['prose with a blank at its end', [turn(`${prose} `)], null, 'unknown'],
     ['a line that is too short to be prose', [turn(`${prose}.\nand so`)], null, 'unknown'],
     ['a short line that ends in a word that leads on', [turn('The reason is that the')], null, 'mid_word'],
+    ['a short line that ends in a possessive', [turn('So we put it beside our')], null, 'mid_word'],
+    ['a short line that ends in a preposition may be whole', [turn('She is one we all look up to')], null, 'unknown'],
     ['a short line that ends in any other word', [turn('The reason is that he')], null, 'unknown'],
     ['a line of code that breaks off', [turn('So:\n```python\ndef f(x):\n    return')], null, 'mid_word'],
     ['a line of code with an open bracket', [turn('So:\n```python\nprint("a)", x')], null, 'mid_word'],
