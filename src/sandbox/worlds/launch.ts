@@ -64,7 +64,7 @@ const kernelArguments = (folder: string): string[] => [
 /** The lines of sh before bubblewrap's. */
 const DEVICE_SCRIPT = `mount -o rbind,ro /dev devices || exit 91`;
 
-const KEPT_OPEN = 4;
+const KEPT_OPEN = 6;
 const CLOSED_BY_EXEC = 0o2000000;
 
 /** Descriptors of whoever started this program: what they lead to belongs to no world. */
@@ -129,7 +129,7 @@ ${guard.ulimits}
 ${
   isTerminal
     ? `mkdir -p root/run && cat > root/run/rc <<'${end}'\ncd ${shellQuoted(workdir)} 2>/dev/null\n${plan.captured === undefined ? '' : restoreText(plan.captured)}PS1='${PROMPT}'\n${end}\nset -m\n${bwrap} 3<&-`
-    : `exec 6>&1 7>&2\n{ ${bwrap} 2>&1 1>&8 6>&- 7>&- 8>&- | cat >&7; } 8>&1 | cat >&6`
+    : `exec 7>&1 8>&2\n{ ${bwrap} 2>&1 1>&9 7>&- 8>&- 9>&- | cat >&8 5>&- 6>&-; } 9>&1 | cat >&7 5>&- 6>&-`
 }`;
   const seccomp = hasSeccomp() ? openSync(filter, 'r') : null;
   const child = spawn(
@@ -141,7 +141,7 @@ ${
     {
       stdio: isTerminal
         ? ['inherit', 'inherit', 'inherit', 'pipe', seccomp ?? 'ignore']
-        : ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore'],
+        : ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore', 'pipe', 'pipe'],
       detached: !isTerminal,
       env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin' },
     },

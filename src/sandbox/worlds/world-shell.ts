@@ -7,25 +7,30 @@ export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'
 const STATUS = 29;
 const ERRORS = 28;
 const OUTPUT = 27;
-const CLOSED = `${STATUS}>&- ${ERRORS}>&- ${OUTPUT}>&-`;
+/** Our scripts' output, where no process of an agent's writes. */
+const HELP = 26;
+const HELP_ERRORS = 25;
+const CLOSED = [STATUS, ERRORS, OUTPUT, HELP, HELP_ERRORS].map((number) => `${number}>&-`).join(' ');
 const HARD_LIMITS = '__rv hard limits';
 const LIMITS_END = '__rv limits end';
-export const OWN_DESCRIPTORS: readonly number[] = [0, 1, 2, STATUS, ERRORS, OUTPUT, 255];
+export const OWN_DESCRIPTORS: readonly number[] = [0, 1, 2, STATUS, ERRORS, OUTPUT, HELP, HELP_ERRORS, 255];
 
 /**
  * Lines that a shell reads first. Nothing is kept in a variable: an agent's shell may have made any of them read-only. A helper is a
  * separate program, which knows no function, alias or path of the agent's.
  */
-export const PROLOGUE = `exec ${STATUS}>&3 3>&- ${ERRORS}>&2 ${OUTPUT}>&1
+export const PROLOGUE = `exec ${STATUS}>&3 3>&- ${ERRORS}>&2 ${OUTPUT}>&1 ${HELP}>&5 5>&- ${HELP_ERRORS}>&6 6>&-
 shopt -s expand_aliases 2>/dev/null
-__rv_done() { builtin printf '%s' "$2" >&${OUTPUT}; builtin printf '%s' "$2" >&${ERRORS}; builtin printf '%s %s %s\\n' "$2" "$1" "$PWD" >&${STATUS}; return "$1"; }
-builtin eval "__rv_help() { ( { builtin set +x; } 2>/dev/null; builtin umask 022; builtin cd /; builtin exec -c $(builtin printf %q "$BASH") --norc --noprofile -s ) >&${OUTPUT} 2>&${ERRORS} ${CLOSED}; __rv_done \\"\\$?\\" \\"\\$2\\"; return \\"\\$1\\"; }"
+__rv_end() { builtin printf '%s' "$2" >&"$3"; builtin printf '%s' "$2" >&"$4"; builtin printf '%s %s %s\\n' "$2" "$1" "$PWD" >&${STATUS}; return "$1"; }
+__rv_done() { __rv_end "$1" "$2" ${OUTPUT} ${ERRORS}; }
+__rv_helped() { __rv_end "$1" "$2" ${HELP} ${HELP_ERRORS}; }
+builtin eval "__rv_help() { ( { builtin set +x; } 2>/dev/null; builtin umask 022; builtin cd /; builtin exec -c $(builtin printf %q "$BASH") --norc --noprofile -s ) >&${HELP} 2>&${HELP_ERRORS} ${CLOSED}; __rv_helped \\"\\$?\\" \\"\\$2\\"; return \\"\\$1\\"; }"
 __rv_folders() { [ "$1" -gt 0 ] || return 0; builtin printf 'pushd -n -- %q >/dev/null\\n' "$(builtin dirs -l "+$1")"; __rv_folders "$(($1 - 1))"; }
 __rv_state() {
 builtin printf 'cd -- %q\\n' "$PWD"; builtin ulimit -Sa; builtin printf '%s\\n' '${HARD_LIMITS}'; builtin ulimit -Ha; builtin printf '%s\\n' '${LIMITS_END}'
 builtin umask -p; builtin declare -p; builtin declare -f; builtin alias -p; builtin shopt -p; builtin set +o
 builtin printf 'set --'; [ "$#" = 3 ] || builtin printf ' %q' "\${@:4}"; builtin printf '\\n'
-__rv_folders "$((\${#DIRSTACK[@]} - 1))"; builtin declare -Fx; builtin printf '%s\\n' "$3"; __rv_done "$1" "$2"
+__rv_folders "$((\${#DIRSTACK[@]} - 1))"; builtin declare -Fx; builtin printf '%s\\n' "$3"; __rv_helped "$1" "$2"
 }
 `;
 
@@ -67,7 +72,7 @@ ${mark}
 
 /** Asks a shell for its whole state: limits, directories, mask, variables, functions, aliases, options, arguments, traps. */
 export const captureText = (mark: string): string =>
-  `{ __rv_state "$?" ${mark} "$(builtin trap -p)" "$@"; } >&${OUTPUT} 2>/dev/null\n`;
+  `{ __rv_state "$?" ${mark} "$(builtin trap -p)" "$@"; } >&${HELP} 2>/dev/null\n`;
 
 /** Variables that belong to the shell itself, and cannot or must not be set again. */
 const OWN_VARIABLES =

@@ -41,6 +41,18 @@ export interface CommandLimits {
   dir?: string | undefined;
 }
 
+interface OutputStreams {
+  out: MarkedStream;
+  err: MarkedStream;
+}
+
+interface WorldStreams extends OutputStreams {
+  in: Writable;
+  status: MarkedStream;
+  /** Of our scripts: processes that an agent left running write into the others. */
+  help: OutputStreams;
+}
+
 /**
  * A running world: namespaces over an overlay, with one shell. Commands run one after another; processes they leave behind survive
  * until the world is closed.
@@ -51,7 +63,7 @@ export class LiveWorld {
   #guard: WorldGuard | null = null;
   #excess: string | null = null;
   #child: ChildProcess | null = null;
-  #streams: { in: Writable; out: MarkedStream; err: MarkedStream; status: MarkedStream } | null = null;
+  #streams: WorldStreams | null = null;
   #first: { of: number; pid: number } | null = null;
   #captured: string | undefined;
   #lost: readonly string[] = [];
@@ -112,7 +124,7 @@ export class LiveWorld {
   async help(script: string, timeLimit = 30, isFirstTry = true): Promise<WorldRun> {
     if (this.#child === null) await this.#restart();
     const mark = newMark();
-    const run = await this.#send(helperText(script, mark, this.#plan.env), mark, timeLimit);
+    const run = await this.#send(helperText(script, mark, this.#plan.env), mark, timeLimit, 'help');
     if (run.ended || run.timedOut) await this.#restart();
     // A limit that an earlier command went over was seen only now.
     return run.excess !== null && isFirstTry ? this.help(script, timeLimit, false) : run;
@@ -136,7 +148,7 @@ export class LiveWorld {
   async capture(): Promise<void> {
     if (this.#plan.shell !== 'persistent' || this.#child === null) return;
     const mark = newMark();
-    const run = await this.#send(captureText(mark), mark, 10);
+    const run = await this.#send(captureText(mark), mark, 10, 'help');
     if (run.exit === null) return;
     const shell = this.#shell();
     const { reopen, lost } = shell === undefined ? { reopen: [], lost: [] } : openDescriptors(shell);
@@ -204,9 +216,9 @@ export class LiveWorld {
   /** Ends it at once, also in the middle of a command, whose answer then never comes: `run` throws. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const streams = Object.values(this.#streams ?? {});
+    const outputs = outputsOf(this.#streams);
     await this.close();
-    for (const one of streams) if (one instanceof MarkedStream) one.end();
+    for (const one of outputs) one.end();
   }
 
   async close(): Promise<void> {
@@ -240,14 +252,11 @@ export class LiveWorld {
     this.#child = child;
     this.#guard = guard;
     this.#excess = null;
-    const [input, out, err, status] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+    const [input, ...outputs] = child.stdio as unknown as [Writable, ...Readable[]];
+    const [out, err, status, , helpOut, helpErr] = outputs.map((one) => one && new MarkedStream(one));
     input.on('error', () => {});
-    this.#streams = {
-      in: input,
-      out: new MarkedStream(out),
-      err: new MarkedStream(err),
-      status: new MarkedStream(status),
-    };
+    if (!out || !err || !status || !helpOut || !helpErr) throw new Error('the world has no pipes');
+    this.#streams = { in: input, out, err, status, help: { out: helpOut, err: helpErr } };
     child.on('error', () => this.#ended(child));
     child.on('close', () => this.#ended(child));
     await guard.hold(child, folder, (what) => {
@@ -263,13 +272,19 @@ export class LiveWorld {
   #ended(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = null;
-    for (const one of Object.values(this.#streams ?? {})) if (one instanceof MarkedStream) one.end();
+    for (const one of outputsOf(this.#streams)) one.end();
   }
 
-  async #send(text: string, mark: string, timeLimit: number): Promise<WorldRun & { cwd: string | null }> {
+  async #send(
+    text: string,
+    mark: string,
+    timeLimit: number,
+    whose: 'command' | 'help' = 'command',
+  ): Promise<WorldRun & { cwd: string | null }> {
     const streams = this.#streams;
     if (streams === null) throw new Error('the world is closed');
-    const { in: input, out, err, status } = streams;
+    const { in: input, status } = streams;
+    const { out, err } = whose === 'help' ? streams.help : streams;
     const began = performance.now();
     input.write(text);
     let timer: NodeJS.Timeout | undefined;
@@ -317,5 +332,8 @@ export class LiveWorld {
     if (answer === null) await this.#restart();
   }
 }
+
+const outputsOf = (streams: WorldStreams | null): MarkedStream[] =>
+  streams === null ? [] : [streams.out, streams.err, streams.status, streams.help.out, streams.help.err];
 
 const newMark = (): string => `__rv${randomBytes(12).toString('hex')}`;

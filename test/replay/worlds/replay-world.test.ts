@@ -194,6 +194,30 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect(words).toEqual(['same', 'same', 'same']);
   });
 
+  it('what an earlier call left running writes into no file that is read, and into no saved state', async () => {
+    const root = temporaryFolder();
+    const noisy = 'KEPT=two; (while [ ! -e quiet ]; do echo noise; echo more >&2; done) & sleep 0.2; true';
+    const calls: Call[] = [
+      [
+        'str_replace_editor',
+        { command: 'create', path: '/tmp/noisy-f', file_text: 'one\ntwo\n' },
+        'File created successfully at: /tmp/noisy-f',
+      ],
+      bash(noisy, ''),
+      [
+        'str_replace_editor',
+        { command: 'view', path: '/tmp/noisy-f' },
+        "Here's the result of running `cat -n` on /tmp/noisy-f:\n     1\tone\n     2\ttwo\n     3\t\n",
+      ],
+      bash('exec >/tmp/noisy-out; : > quiet; echo $KEPT', ''),
+      bash('cat /tmp/noisy-out >&2', 'two'),
+    ];
+    const { words } = await run(calls, root);
+    expect([words[0], words[2]]).toEqual(['same', 'same']);
+    expect((await run(calls, root, { from: 2 })).words.at(0)).toBe('same');
+    expect((await run(calls, root, { from: 4 })).words).toEqual(['same']);
+  });
+
   it('an agent may take any name, descriptor or limit of its shell; what it opened is open from the middle on', async () => {
     const root = temporaryFolder();
     const calls: Call[] = [

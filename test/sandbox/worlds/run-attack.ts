@@ -9,7 +9,7 @@ import type { Attack } from './attack-table.ts';
 const SECRET = 'a-secret-of-this-machine';
 const LIMITS = { memoryMb: 400, processes: 60, diskMb: 120 };
 const LIST =
-  "export PATH=/bin; ulimit -v unlimited 2>/dev/null; cd /work && find . ! -name . \\( -type d -printf '%y %m %P\\0' -o -printf '%y %m %s %l %P\\0' \\) | sort -z | tr '\\0' '\\n'";
+  "set -o pipefail; export PATH=/bin; ulimit -v unlimited 2>/dev/null; cd /work && find . ! -name . \\( -type d -printf '%y %m %P\\0' -o -printf '%y %m %s %l %P\\0' \\) | sort -z | tr '\\0' '\\n'";
 
 /** The forbidden things that an attack achieved. */
 export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string): Promise<string[]> {
@@ -73,7 +73,7 @@ export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string):
     const again = await open(second, layers);
     try {
       const relisted = await again.help(LIST);
-      if (stateIn(relisted) !== stateIn(listed))
+      if (!relisted.stdout.equals(listed.stdout))
         faults.push(`the layers hold another state:\n${listed.stdout}\n---\n${relisted.stdout}`);
     } finally {
       await again.close();
@@ -84,9 +84,6 @@ export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string):
   removeTree(home);
   return faults;
 }
-
-/** The list of paths, without the words of a shell that had to wait for a process. */
-const stateIn = ({ stdout }: WorldRun): string => stdout.toString('latin1').replace(/^.*: fork: retry: .*\n/gm, '');
 
 /** Whiteouts are devices without a number. */
 function devicesIn(folder: string): string[] {
