@@ -38,6 +38,8 @@ export interface FoundMessage {
   answers?: string | null;
   /** It answers a call, though its role is not tool. */
   isResult?: boolean;
+  /** One text with the results of all calls before it. */
+  answersAll?: true;
   /** Its text is only the call. */
   isCallText?: true;
   /** Sampled by the policy and trained on; null if the record does not say. By default true for assistant messages. */
@@ -290,20 +292,25 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
   }
 }
 
+/** Roles whose turn behind a call is its result. */
+const ANSWERING: ReadonlySet<string> = new Set(['tool', 'environment']);
+
 /**
  * Results are matched by call id; results without one belong, in order, to the preceding calls in the same history. A
  * call that could not be parsed was answered where there are as many results as calls.
  */
 export function pairResults(
   turns: readonly Turn[],
-  messages: readonly Pick<FoundMessage, 'answers' | 'isResult'>[],
+  messages: readonly Pick<FoundMessage, 'answers' | 'answersAll' | 'isResult'>[],
 ): void {
   const byId = new Map<string, ToolCall>();
   let waiting: ToolCall[] = [];
-  const isAnswer = (index: number): boolean => turns[index]?.role === 'tool' || messages[index]?.isResult === true;
+  const isAnswer = (index: number): boolean =>
+    ANSWERING.has(turns[index]?.role ?? '') || messages[index]?.isResult === true;
   let isEachAnswered = false;
   for (const [index, turn] of turns.entries()) {
-    const { answers } = messages[index]!;
+    const { answers, answersAll } = messages[index]!;
+    if (answersAll) for (const call of waiting.splice(0)) call.resultTurn = turn.index;
     for (const call of turn.toolCalls) if (call.id !== null) byId.set(call.id, call);
     if (!isAnswer(index)) {
       if (turn.toolCalls.length > 0) {

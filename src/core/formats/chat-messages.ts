@@ -7,7 +7,7 @@ import { condensedContexts, isReasoningItem, layClineCalls, layCondensed, though
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage, roleOfMessage } from './openai-message.ts';
-import { taggedResults } from './tagged-results.ts';
+import { withTaggedResults } from './tagged-results.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
 import { layXmlCalls } from './xml-calls.ts';
 
@@ -98,7 +98,7 @@ export const chatMessages: Format = {
         : []),
       ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
       ...asked.map((message, at) => given(chatMessage(message, `/prompt/${at}`))),
-      ...said.flatMap((message, at) => taggedResults(message, said[at - 1])),
+      ...withTaggedResults(said),
     ];
     layXmlCalls(messages);
     const hasMask = own.some((message) => trainedBy(message) !== null);

@@ -18,7 +18,7 @@ export interface TracedCall {
   /** The agent that asked, if spans name it. */
   agent: string | null;
   /** Only the id of the answer is recorded, or nothing: the turn exists and its content is unknown. */
-  unknownReply?: string;
+  unknownReply?: { id: string; pointer: string };
 }
 
 /** A tool that ran, as a tracer recorded it. */
@@ -263,7 +263,13 @@ class Histories {
     const replies =
       output.messages.length > 0 || unknownReply === undefined || error !== null
         ? output.messages
-        : [{ role: 'assistant', texts: [], isLost: true as const }];
+        : [
+            {
+              role: 'assistant',
+              texts: [{ pointer: unknownReply.pointer, text: `[the reply ${unknownReply.id} is not recorded here]` }],
+              isLost: true as const,
+            },
+          ];
     let turn: number | null = null;
     for (const message of replies) {
       open = this.#lay(open, message, context, message.role === 'assistant');

@@ -4,6 +4,7 @@ import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
+import { withTaggedResults } from './tagged-results.ts';
 import { textRollout } from './text-rollout.ts';
 import { runsOf, SAMPLED_END, splitSequence } from './token-lists.ts';
 import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
@@ -55,8 +56,8 @@ export const nemoRl: Format = {
     const place = isSliced && Array.isArray(record.content) ? '/content/0' : '/content';
     const list = Array.isArray(content) ? content : [content ?? ''];
     if (list.some(isJsonObject)) {
-      const messages = objectsOf(list).map((message, at) => chatMessage(message, `${place}/${at}`));
-      return buildRollout({ ...common, messages }, context);
+      const said = objectsOf(list).map((message, at) => chatMessage(message, `${place}/${at}`));
+      return buildRollout({ ...common, messages: withTaggedResults(said) }, context);
     }
     const texts = list.map((text) => (typeof text === 'string' ? text : ''));
     if (typeof content === 'string')

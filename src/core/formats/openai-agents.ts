@@ -100,7 +100,9 @@ function tracedSpan(event: JsonObject, at: string): TracedSpan {
         end,
         error: span.error,
         agent: null,
-        ...(data.type === 'response' && id !== null ? { unknownReply: id } : {}),
+        ...(data.type === 'response' && id !== null
+          ? { unknownReply: { id, pointer: `${at}/span_data/response_id` } }
+          : {}),
       };
     },
   };

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../json/value.ts';
-import { buildRollout } from './build.ts';
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './id-turns.ts';
 import { splitSequence } from './token-lists.ts';
@@ -63,6 +63,7 @@ export const openInstruct: Format = {
     step: 'step',
     group: 'step and prompt_idx',
     calls: 'request_info.tool_call_stats, without their text',
+    results: 'request_info.tool_outputs, all in one',
     ended: 'finish_reason',
   },
   detects: (record) => Array.isArray(record.prompt_tokens) && Array.isArray(record.response_tokens),
@@ -95,6 +96,7 @@ export const openInstruct: Format = {
             texts: [{ pointer: '/response_tokens', text: text(response.length) }],
             ...(calls.length > 0 ? { calls } : {}),
           },
+          ...(calls.length > 0 ? [toolOutputs(info, stats)] : []),
         ],
         hasCallsApart: true,
         score: numberOf(record.reward),
@@ -118,6 +120,18 @@ export const openInstruct: Format = {
     );
   },
 };
+
+/** The outputs of all calls, which the writer joins. */
+function toolOutputs({ tool_outputs: text }: JsonObject, stats: readonly JsonObject[]): FoundMessage {
+  const failed = stats.filter(({ success }) => success === false).length;
+  return {
+    role: 'tool',
+    trained: false,
+    answersAll: true,
+    texts: typeof text === 'string' ? [{ pointer: '/request_info/tool_outputs', text }] : [],
+    ...(failed === 0 ? {} : { outcome: { isFailure: true, evidence: `success false for ${failed} of ${stats.length}` } }),
+  };
+}
 
 const sameLength = (list: (number | null)[] | null, of: readonly number[]): (number | null)[] | null =>
   list?.length === of.length ? list : null;

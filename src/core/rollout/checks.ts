@@ -92,13 +92,16 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
     notice(
       'empty_output',
       null,
-      rollout.ended.how === 'stop' ? 'the reply is empty' : 'the response is empty: an aborted or padding request',
+      rollout.ended.how === 'stop'
+        ? 'the reply is empty'
+        : `the response is empty${rollout.ended.how === 'aborted' ? `: ${rollout.ended.evidence}` : ''}`,
     );
   const asked = new Map<number, ToolCall>();
   for (const turn of rollout.turns)
     for (const call of turn.toolCalls) if (call.resultTurn !== null) asked.set(call.resultTurn, call);
   const lastLost = rollout.turns.findLastIndex(({ isLost }) => isLost === true);
-  for (const turn of rollout.turns) if (turn.isLost) notice('lost_line', turn.index, turn.text.slice(1, -1));
+  for (const turn of rollout.turns)
+    if (turn.isLost && turn.role === 'unknown') notice('lost_line', turn.index, turn.text.slice(1, -1));
   const sharing = sharingCalls(rollout.turns);
   // The prompt's results were not asked for by this reply: only what their writer recorded as failed is said.
   for (const turn of rollout.turns.slice(0, rollout.responseTurn))

@@ -9,6 +9,10 @@ const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'time
 const EXACT_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => !VAGUE.has(kind));
 const VAGUE_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => VAGUE.has(kind));
 
+/** What a template or a harness writes before a result, and at its end. */
+const FRAME =
+  /^\s*(?:<\|[^|<>\s]{1,40}\|>(?:user|tool|ipython|observation)?\s*)*<(tool_response|tool_result|function_results?|function_response|observation|tool_output)>\s*/;
+
 /**
  * The failure of a tool's result: by the user's patterns, else by its writer's note, else by what the text states by itself, else by the look of it.
  * @param own patterns of the user
@@ -19,6 +23,12 @@ export function failureOf(
   own: readonly ErrorPattern[] = [],
   outcome?: RecordedOutcome,
 ): ToolFailure | null {
+  const [frame, tag] = FRAME.exec(text) ?? [];
+  if (frame !== undefined) {
+    const inner = text.slice(frame.length);
+    const close = inner.lastIndexOf(`</${tag}>`);
+    return movedBy(frame.length, failureOf((close === -1 ? inner : inner.slice(0, close)).trimEnd(), tool, own, outcome));
+  }
   // Most results of a calculator are numbers, and no pattern but a user's finds anything in a text without words.
   if (own.length === 0 && outcome === undefined && !WORDS.test(text)) return null;
   const said = matching(own, text, tool);

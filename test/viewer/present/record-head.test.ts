@@ -52,10 +52,10 @@ describe('the line above a transcript', () => {
   });
 
   test('what was noticed about the whole record is below it', () => {
-    const message = 'the response is empty: an aborted or padding request';
+    const message = 'the response is empty: finish_reason abort, and nothing else';
     const findings = [{ check: 'empty_output', severity: 'warning', turn: null, message }] as const;
     expect(renderHeadFindings(findings, plain, 80)).toBe(` !${message}`);
-    expect(renderHeadFindings(findings, plain, 48)).toBe(' !the response is empty');
+    expect(renderHeadFindings(findings, plain, 24)).toBe(' !the response is empty');
     expect(renderHeadFindings([{ ...findings[0], turn: 2 }], plain, 80)).toBe('');
   });
 });

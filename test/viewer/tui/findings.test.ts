@@ -38,7 +38,7 @@ describe('what was noticed, on the screen', () => {
     app = App.start([run.dir], { columns: 120, rows: 24 });
     await app.sees('▌›assistant');
     app.press('J');
-    await app.sees('!the response is empty: an aborted or padding request');
+    await app.sees('!the response is empty');
     app.press('v', 'v');
     await app.sees('▾ {');
     await app.sees('!the response is empty');

@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Rollout } from '../../../src/core/rollout/rollout.ts';
+import { rolloutsOf } from './rollouts-of.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'results-of-calls-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function read(...records: object[]): Promise<Rollout[]> {
+  const path = join(folder, 'rollouts.jsonl');
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  return rolloutsOf(path);
+}
+
+const seenIn = ({ findings, turns }: Rollout) => ({
+  results: turns.flatMap(({ toolCalls }) => toolCalls.map(({ resultTurn }) => resultTurn !== null)),
+  findings: findings.map(({ check, error }) => [check, error?.kind ?? null]),
+});
+
+const asked = (count: number) =>
+  Array.from({ length: count }, () => '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>').join('\n');
+const tagged = (text: string) => `<tool_response>\n${text}\n</tool_response>`;
+
+/** The same results as writers put them into a list of messages. */
+const FORMS: Record<string, (results: readonly string[]) => object[]> = {
+  'messages of a tool': (results) => results.map((content) => ({ role: 'tool', content })),
+  'messages of a tool, in tags': (results) => results.map((text) => ({ role: 'tool', content: tagged(text) })),
+  'one message of a tool': (results) => [{ role: 'tool', content: results.map(tagged).join('\n') }],
+  'one message of the user': (results) => [{ role: 'user', content: results.map(tagged).join('\n') }],
+  'messages of the environment': (results) => results.map((content) => ({ role: 'environment', content })),
+  'the input of a tokenizer, in one message': (results) => [
+    {
+      role: 'environment',
+      content: `\n<|im_start|>user\n${results.map(tagged).join('\n')}<|im_end|>\n<|im_start|>assistant\n`,
+    },
+  ],
+  'the input of a tokenizer, a message for each': (results) =>
+    results.map((text, at) => ({
+      role: 'environment',
+      content: `${at === 0 ? '\n<|im_start|>user' : ''}\n${tagged(text)}${at === results.length - 1 ? '<|im_end|>\n<|im_start|>assistant\n' : ''}`,
+    })),
+};
+
+describe('the results of calls are found, and what they say of a failure, whoever is said to speak', () => {
+  const result = fc.constantFrom(
+    'sunny, 18 degrees',
+    'Error: arguments are not valid JSON: Expecting value',
+    '\u001b[31mHTTP Error 503\u001b[0m: Service Unavailable',
+    'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: no',
+    '{"result": "Search request failed or timed out after retries."}',
+  );
+
+  test.each(['messages', 'content'])('as %s', async (key) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(result, { minLength: 1, maxLength: 3 }), async (results) => {
+        const records = Object.values(FORMS).map((form) => {
+          const messages = [
+            { role: 'user', content: 'What is the weather?' },
+            { role: 'assistant', content: asked(results.length) },
+            ...form(results),
+            { role: 'assistant', content: 'I looked.' },
+          ];
+          return key === 'messages' ? { messages } : { content: [messages], rewards: [0.5], idx: 0 };
+        });
+        const [first, ...others] = (await read(...records)).map(seenIn);
+        expect(first!.results).toEqual(results.map(() => true));
+        for (const [at, other] of others.entries()) expect(other, Object.keys(FORMS)[at + 1]).toEqual(first);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('a user who quotes tags, or speaks before any call, gives no result', async () => {
+    const talk = (content: string) => ({
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'assistant', content: 'What do you see?' },
+        { role: 'user', content },
+        { role: 'assistant', content: 'I see.' },
+      ],
+    });
+    const quoting = {
+      messages: [
+        { role: 'assistant', content: asked(1) },
+        { role: 'user', content: `You wrote ${tagged('Error: 1')}, why?` },
+      ],
+    };
+    const [said, quoted] = (await read(talk(tagged('Error: 1')), quoting)).map(seenIn);
+    expect(said).toEqual({ results: [], findings: [] });
+    expect(quoted?.results).toEqual([false]);
+  });
+
+  test('outputs that are recorded apart from the ids answer all calls, and a recorded failure is one', async () => {
+    const info = { num_calls: 2, tool_outputs: 'one\ntwo' };
+    const stats = [true, false].map((success) => ({ tool_name: 'look', success, runtime: 0.1 }));
+    const record = { prompt_tokens: [1, 2], response_tokens: [3, 4, 5], reward: 0, finish_reason: 'stop' };
+    const seen = await read(
+      { ...record, request_info: { ...info, tool_call_stats: stats } },
+      { ...record, request_info: { ...info, tool_call_stats: stats.slice(0, 1) } },
+    );
+    expect(seen.map(seenIn)).toEqual([
+      { results: [true, true], findings: [['tool_error', 'other']] },
+      { results: [true, true], findings: [] },
+    ]);
+  });
+});
+
+test('a reply of which only the id was recorded is neither an empty response nor a lost line', async () => {
+  const span = (id: string, data: object) => ({
+    object: 'trace.span',
+    id,
+    trace_id: 'trace_1',
+    parent_id: null,
+    started_at: '2026-01-01T00:00:00+00:00',
+    ended_at: '2026-01-01T00:00:01+00:00',
+    span_data: data,
+    error: null,
+  });
+  const [rollout] = await read(
+    { object: 'trace', id: 'trace_1', workflow_name: 'Agent workflow' },
+    span('span_1', { type: 'response', response_id: 'resp_1' }),
+  );
+  expect(rollout!.turns.map(({ text, confidence }) => [text, confidence])).toEqual([
+    ['[the reply resp_1 is not recorded here]', 'unknown'],
+  ]);
+  expect(rollout!.findings).toEqual([]);
+});
