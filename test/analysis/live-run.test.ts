@@ -124,10 +124,10 @@ describe('a run from afar', () => {
     expect(live.stats(null).status).toBe('waiting');
     writeFileSync(join(directory, '1.jsonl'), score(1));
     await look();
-    await vi.waitFor(() => expect(live.stats(null).status).toBe('live'), { timeout: 45_000 });
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('live'), { timeout: 120_000 });
     rmSync(directory, { recursive: true });
     await look();
-    await vi.waitFor(() => expect(live.stats(null).status).toBe('away'), { timeout: 45_000 });
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('away'), { timeout: 120_000 });
     expect(live.stats(null).rollouts).toBe(1);
   });
 

@@ -75,7 +75,7 @@ const verdicts = (outcomes: readonly ReplayOutcome[]) => outcomes.map(({ verdict
 const MANY = SANDBOX === 'bubblewrap' ? 250 : 60;
 
 describe(`${MANY} calls on ${SANDBOX}`, () => {
-  test('in this process: one verdict each, in order', { timeout: 120_000 }, async () => {
+  test('in this process: one verdict each, in order', { timeout: 240_000 }, async () => {
     const sandbox = await backend();
     const tools = using(sandbox);
     const { rollouts } = await plansOf(numberLines(MANY), tools);
@@ -85,7 +85,7 @@ describe(`${MANY} calls on ${SANDBOX}`, () => {
   });
 
   test('through a URL whose server is killed and restarted in the middle: none lost', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const first = await serve(0);
     const sandbox = await openBackend({ sandbox: first.url, env: {}, patience: 60 });

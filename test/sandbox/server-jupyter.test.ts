@@ -183,7 +183,7 @@ time.sleep(99)`;
     });
 
     test('figures are images, as they are shown and as a cell ends (where matplotlib is)', {
-      timeout: 90_000,
+      timeout: 240_000,
     }, async () => {
       const sources = [
         'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint("after")',

@@ -63,10 +63,10 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await startChromium();
-    }, 60_000);
+    }, 240_000);
     afterAll(() => browser?.close());
 
-    test('a program is run, its output shown, its file fetched', { timeout: 60_000 }, async () => {
+    test('a program is run, its output shown, its file fetched', { timeout: 240_000 }, async () => {
       const tab = await browser.open(`${server.url}/SandboxFusion/playground/sandbox`);
       await tab.until(`document.querySelectorAll('#language option').length === 28`);
       await tab.run(`find('code').value = 'print("<b>" + input())\\nopen("o.txt", "w").write("kept")'`);
@@ -78,7 +78,7 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
       expect(await tab.run(`document.querySelector('a[download]').href`)).toContain(btoa('kept'));
     });
 
-    test('a problem is shown, and a completion of it judged', { timeout: 60_000 }, async () => {
+    test('a problem is shown, and a completion of it judged', { timeout: 240_000 }, async () => {
       const tab = await browser.open(`${server.url}/playground/datasets`);
       await tab.until(`find('id') !== null && find('id').value === 'HumanEval/0'`);
       await tab.run(`find('id').value = 'HumanEval/2'; find('show').click()`);
@@ -89,7 +89,7 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
       await tab.until(`find('status').textContent === 'not accepted, 0 of 1 tests passed'`);
     });
 
-    test('the endpoints are listed', { timeout: 60_000 }, async () => {
+    test('the endpoints are listed', { timeout: 240_000 }, async () => {
       const tab = await browser.open(`${server.url}/docs`);
       await tab.until(`document.body?.innerText.includes('POST /run_code')`);
       expect(await tab.run(`document.body.innerText`)).toMatch(/run_timeout\s+number, default 10/);

@@ -72,7 +72,7 @@ const alive = (pid: number): boolean => {
 /** The server has begun a program. */
 const runsOne = (url: string) =>
   expect
-    .poll(async () => (await fetch(`${url}/v1/ping`)).headers.get('x-sandbox-running'), { timeout: 15_000 })
+    .poll(async () => (await fetch(`${url}/v1/ping`)).headers.get('x-sandbox-running'), { timeout: 120_000 })
     .toBe('1');
 
 const BUSY = 'import time\nwhile True:\n    pass';

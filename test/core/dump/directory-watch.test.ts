@@ -19,7 +19,7 @@ function watched(...paths: string[]): { seen: Set<string>; sees: (path: string) 
   return {
     seen,
     sees: async (path) => {
-      await vi.waitFor(() => expect(seen).toContain(path), { timeout: 45_000 });
+      await vi.waitFor(() => expect(seen).toContain(path), { timeout: 120_000 });
       seen.clear();
     },
   };
@@ -40,7 +40,7 @@ test('a directory that is made later is watched, with what lies below it', async
   const { sees } = watched(directory);
   mkdirSync(join(directory, 'new/deep'), { recursive: true });
   await sees(join(directory, 'new'));
-  await vi.waitFor(() => expect(watching.count).toBe(3), { timeout: 45_000 });
+  await vi.waitFor(() => expect(watching.count).toBe(3), { timeout: 120_000 });
   writeFileSync(join(directory, 'new/deep/2.jsonl'), 'b\n');
   await sees(join(directory, 'new/deep/2.jsonl'));
 });

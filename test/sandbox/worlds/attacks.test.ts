@@ -17,6 +17,6 @@ describe.skipIf(skips)('a world holds a program that', () => {
     async (attack) => {
       expect(await faultsOf(attack, rootfs)).toEqual([]);
     },
-    90_000,
+    240_000,
   );
 });

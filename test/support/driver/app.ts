@@ -61,7 +61,7 @@ const ownHome = (): Record<string, string> => {
   return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, `state-${started++}`) };
 };
 
-const WAIT_MS = 45_000;
+const WAIT_MS = 120_000;
 
 /** See src/viewer/tui/shell/idle.ts. */
 const IDLE_OSC = 7777;

@@ -9,7 +9,7 @@ import { kill, start, until } from '../../cluster/processes.ts';
 import { bin, directoryWith } from '../../program.ts';
 
 describe('doctor', () => {
-  test('each check has a proof and a remedy; a broken one says what is wrong', { timeout: 60_000 }, async () => {
+  test('each check has a proof and a remedy; a broken one says what is wrong', { timeout: 240_000 }, async () => {
     const { checks, close } = sandboxChecks({ toolchains: ['/does/not/exist'], backend: 'bubblewrap' });
     expect(checks.filter(({ name, remedy }) => name === '' || remedy === '')).toEqual([]);
     expect(checks.filter(({ needed }) => needed).map(({ name }) => name)).toEqual([
@@ -27,7 +27,7 @@ describe('doctor', () => {
   // More than a tool has to be there for these two.
   test.each(['jest', 'junit'])(
     '%s is reported at the start, or the check says what it lacks',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async (language) => {
       const lines: string[] = [];
       const { checks, close } = sandboxChecks({ log: (line) => lines.push(line) });
@@ -44,7 +44,7 @@ describe('doctor', () => {
     },
   );
 
-  test('a language that works says how long it took', { timeout: 60_000 }, async () => {
+  test('a language that works says how long it took', { timeout: 240_000 }, async () => {
     const { checks, close } = sandboxChecks({});
     const python = checks.find(({ name }) => name === 'language python');
     expect(await python?.prove()).toMatch(/^\d+ ms$/);

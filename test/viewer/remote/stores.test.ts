@@ -23,7 +23,7 @@ import { bucketOf, contentOf, mirrorOf, newCache, problemOf, servers } from './m
 const isPending = (text: string | undefined): boolean => text?.startsWith('{"rollout_viewer_pending"') === true;
 const gets = ({ asked }: ObjectServer): Asked[] => asked.filter(({ kind }) => kind === 'get');
 const until = async (holds: () => boolean): Promise<void> => {
-  await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 20_000, interval: 5 });
+  await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 120_000, interval: 5 });
 };
 
 /** The first object is cut off, and no other byte comes. */

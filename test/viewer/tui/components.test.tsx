@@ -20,7 +20,7 @@ const nothing = (): void => {};
 const KIT = inkKit(MONO, nothing);
 
 const showsFirst = (line: string): Promise<void> =>
-  vi.waitFor(() => expect(lines()[0]!.trimEnd()).toBe(line), { timeout: 45_000 });
+  vi.waitFor(() => expect(lines()[0]!.trimEnd()).toBe(line), { timeout: 120_000 });
 
 /** Ink listens to keys from its first effect on; a key before that is lost. */
 const press = async (key: string, becomes: string): Promise<void> => {
