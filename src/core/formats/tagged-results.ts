@@ -5,7 +5,8 @@ import { parsed } from './values.ts';
 
 const PAIR = /<tool_response>\s*([\s\S]*?)\s*<\/tool_response>\s*/g;
 /** What a chat template writes around results: control tokens and the names of roles. */
-const TEMPLATE = /^\s*(?:(?:<\|[^|<>\s]{1,40}\|>|\[\/?INST\]|<\/?s>|<(?:start|end)_of_turn>|user|assistant|tool|model)\s*)*$/;
+const TEMPLATE =
+  /^\s*(?:(?:<\|[^|<>\s]{1,40}\|>|\[\/?INST\]|<\/?s>|<(?:start|end)_of_turn>|user|assistant|tool|model)\s*)*$/;
 
 /**
  * Messages with the results of tools apart. A message whose whole text is `<tool_response>…</tool_response>` becomes one for each pair

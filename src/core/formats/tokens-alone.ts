@@ -129,7 +129,9 @@ function toolOutputs({ tool_outputs: text }: JsonObject, stats: readonly JsonObj
     trained: false,
     answersAll: true,
     texts: typeof text === 'string' ? [{ pointer: '/request_info/tool_outputs', text }] : [],
-    ...(failed === 0 ? {} : { outcome: { isFailure: true, evidence: `success false for ${failed} of ${stats.length}` } }),
+    ...(failed === 0
+      ? {}
+      : { outcome: { isFailure: true, evidence: `success false for ${failed} of ${stats.length}` } }),
   };
 }
 

@@ -27,7 +27,10 @@ export function failureOf(
   if (frame !== undefined) {
     const inner = text.slice(frame.length);
     const close = inner.lastIndexOf(`</${tag}>`);
-    return movedBy(frame.length, failureOf((close === -1 ? inner : inner.slice(0, close)).trimEnd(), tool, own, outcome));
+    return movedBy(
+      frame.length,
+      failureOf((close === -1 ? inner : inner.slice(0, close)).trimEnd(), tool, own, outcome),
+    );
   }
   // Most results of a calculator are numbers, and no pattern but a user's finds anything in a text without words.
   if (own.length === 0 && outcome === undefined && !WORDS.test(text)) return null;
