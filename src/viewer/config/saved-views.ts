@@ -18,6 +18,8 @@ export interface SavedView {
   place: ViewPlace | null;
   /** By letter. */
   marks: Record<string, ViewPlace>;
+  /** Absent unless the column of details is hidden. */
+  details?: false;
 }
 
 const LAST = 'last';
@@ -40,6 +42,7 @@ const isView = (value: JsonValue): boolean =>
   ) &&
   isNullOr(value.columns, (one) => Array.isArray(one) && one.every((name) => typeof name === 'string')) &&
   isNullOr(value.place, isPlace) &&
+  (value.details === undefined || value.details === false) &&
   isJsonObject(value.marks) &&
   Object.values(value.marks).every(isPlace);
 

@@ -56,7 +56,7 @@ function picture(app: App, columns: number): string {
   const screen = app.lines();
   const checks = screen.findIndex((line) => /│ {2}passed {2}/.test(line));
   const lines = screen.map((line, y) =>
-    checks !== -1 && y >= checks && y < screen.length - 1 ? line.slice(0, line.indexOf('│') + 1) : line,
+    checks !== -1 && y >= checks && y < screen.length - 1 ? line.slice(0, line.lastIndexOf('│') + 1) : line,
   );
   const styles: string[] = [];
   lines.forEach((line, y) => {

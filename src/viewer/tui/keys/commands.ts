@@ -263,7 +263,10 @@ export const COMMANDS: readonly Command[] = [
   one('View', 'fold', ['x'], 'fold or unfold the turn', { type: 'fold' }, firstReason(noTurns, noFold)),
   one('View', 'fold.all', ['X'], 'unfold all turns, then fold all', { type: 'fold-all' }, noTurns),
   one('View', 'wrap', ['z'], 'toggle line wrapping', { type: 'wrap' }),
-  alias('full screen maximise', one('View', 'zoom', ['_'], 'toggle full-width pane', { type: 'zoom' })),
+  alias(
+    'full screen maximise details',
+    one('View', 'zoom', ['_'], 'wider pane: no details, then full width', { type: 'zoom' }),
+  ),
   ...both(
     'View',
     ['right', 'left'],

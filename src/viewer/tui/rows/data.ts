@@ -81,6 +81,8 @@ export interface Data {
   diskChange(place: Place): string;
   /** The transcript under the cursor, laid out for its current width; null if nothing is open. */
   layout(state: State): Layout | null;
+  /** The details beside it; null if they have no column. */
+  details(state: State): Layout | null;
 }
 
 /** The store as page builders see it: they may start work, and are rebuilt when it has progressed. */

@@ -16,6 +16,7 @@ import type { State } from '../state/state.ts';
 import type { Want } from '../state/want.ts';
 import { allColumns, chosenColumns, listShapeOf } from './columns.ts';
 import type { Data, GroupLookup, KeyLabels } from './data.ts';
+import { DetailsLayouts } from './details-layouts.ts';
 import type { FilterProgress } from './filtered-rows.ts';
 import { FilteredRowsCache } from './filtered-rows-cache.ts';
 import { FreshRows } from './fresh-rows.ts';
@@ -76,6 +77,7 @@ export class DumpData implements StoredAnswers {
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   readonly #records: OpenRecords;
   readonly #layouts: Layouts;
+  readonly #details: DetailsLayouts;
   readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
   readonly #pages: PageSource;
@@ -134,6 +136,7 @@ export class DumpData implements StoredAnswers {
       found();
     });
     this.#layouts = new Layouts(dump, this.groups.known, tokenizer, changed);
+    this.#details = new DetailsLayouts(dump, this.groups.known);
     this.known = new KnownData(this);
   }
 
@@ -209,6 +212,9 @@ export class DumpData implements StoredAnswers {
       case 'layout':
         this.layout(want.state);
         return null;
+      case 'details':
+        this.details(want.state);
+        return null;
       case 'page':
         this.page(want.state);
         return null;
@@ -242,8 +248,9 @@ export class DumpData implements StoredAnswers {
     this.hits.look(state);
     this.workedOut.look(pageInSight(state)?.subject.kind ?? null);
     const width = this.geometry(state).transcriptWidth;
-    if (cursor !== null && width > 0 && pageInSight(state) === null)
-      this.#layouts.show(state, cursor, this.record(cursor), width);
+    if (cursor === null || width === 0 || pageInSight(state) !== null) return;
+    this.#layouts.show(state, cursor, this.record(cursor), width);
+    this.details(state);
   }
 
   filterProgress({ list }: State): FilterProgress | null {
@@ -273,9 +280,10 @@ export class DumpData implements StoredAnswers {
   }
 
   geometry(state: State): Geometry {
-    const { columns, rows, focus, zoom, prompt, replay, list } = state;
+    const { columns, rows, focus, zoom, prompt, replay, list, display } = state;
     const listColumns = this.listColumns(state);
     const isChosen = list.choice.columns !== null;
+    const hasDetails = state.hasDetails && display.view !== 'details';
     const hasHead = list.choice.filter !== null || list.group !== null;
     // A prompt and a question take two lines.
     const bottom = prompt === null && replay.question === null ? 1 : 2;
@@ -286,12 +294,13 @@ export class DumpData implements StoredAnswers {
       known.shape.rows !== rows ||
       known.shape.focus !== focus ||
       known.shape.zoom !== zoom ||
+      known.shape.hasDetails !== hasDetails ||
       known.shape.bottom !== bottom ||
       known.shape.listColumns !== listColumns ||
       known.shape.isChosen !== isChosen ||
       known.shape.hasHead !== hasHead
     ) {
-      const shape = { columns, rows, focus, zoom, bottom, listColumns, isChosen, hasHead };
+      const shape = { columns, rows, focus, zoom, hasDetails, bottom, listColumns, isChosen, hasHead };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;
@@ -374,14 +383,29 @@ export class DumpData implements StoredAnswers {
   }
 
   warm(state: State, places: readonly Place[]): boolean {
-    const width = this.geometry(state).transcriptWidth;
-    return width > 0 && this.#layouts.warm(state, places, width);
+    const { transcriptWidth, detailsWidth } = this.geometry(state);
+    if (transcriptWidth > 0 && this.#layouts.warm(state, places, transcriptWidth)) return true;
+    return detailsWidth > 0 && this.#details.warm(state, places, detailsWidth);
   }
 
   layout(state: State): Layout | null {
     const place = state.list.cursor;
     const width = this.geometry(state).transcriptWidth;
     return place === null || width === 0 ? null : this.#layouts.of(state, place, this.record(place), width);
+  }
+
+  details(state: State): Layout | null {
+    const place = state.list.cursor;
+    const width = this.geometry(state).detailsWidth;
+    return place === null || width === 0 ? null : this.#details.of(state, place, this.record(place), width);
+  }
+
+  peekDetails(state: State): Layout | null | undefined {
+    const place = state.list.cursor;
+    const width = this.geometry(state).detailsWidth;
+    if (place === null || width === 0) return null;
+    const record = this.#records.peek(place);
+    return record === undefined ? undefined : this.#details.peek(state, place, record, width);
   }
 
   peekLayout(state: State): Layout | null | undefined {

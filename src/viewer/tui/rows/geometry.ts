@@ -8,11 +8,20 @@ export const MIN_ROWS = 10;
 /** A narrower transcript is hard to read, so the list is hidden. */
 const READABLE = 48;
 
+/** From this width of the screen on, details are beside the transcript, if both keep these widths. */
+const WIDE = 160;
+const BESIDE_DETAILS = 90;
+const LEAST_DETAILS = 40;
+/** The details' largest share of the transcript's pane. */
+const SHARE_OF_DETAILS = 0.4;
+
 export interface Geometry {
   tooSmall: boolean;
   /** Cells of the list, 0 if hidden; one more cell separates it from the transcript. */
   listWidth: number;
   transcriptWidth: number;
+  /** Cells of the details at the right edge, 0 if hidden; a blank and a line separate them from the transcript. */
+  detailsWidth: number;
   /** The columns of the list, with their widths. */
   columns: readonly PlacedColumn[];
   /** Rows of the body: between the top line and the footer. */
@@ -28,6 +37,8 @@ export interface PaneShape {
   focus: 'list' | 'transcript';
   /** The focused pane has the full width. */
   zoom: boolean;
+  /** The details may have a column. */
+  hasDetails: boolean;
   /** Rows below the body: the footer or a prompt. */
   bottom: number;
   /** Columns that the list would show if they fit. */
@@ -50,14 +61,21 @@ export function geometry(shape: PaneShape): Geometry {
   let listWidth = placedWidth(fitting);
   if (listWidth > room || shape.zoom) listWidth = focus === 'list' ? columns : 0;
   else if (hasLeft && focus === 'list') listWidth = columns;
-  const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
+  const paneWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
+  const detailsWidth = columns >= WIDE && shape.hasDetails && !shape.zoom ? widthOfDetails(paneWidth) : 0;
   return {
     tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,
     listWidth,
-    transcriptWidth,
+    transcriptWidth: paneWidth - (detailsWidth === 0 ? 0 : detailsWidth + 2),
+    detailsWidth,
     columns: listWidth === columns ? fitColumns(listColumns, columns) : fitting,
     bodyHeight,
     listHeight: Math.max(1, bodyHeight - (shape.hasHead ? 2 : 1)),
     transcriptHeight: Math.max(1, bodyHeight - 2),
   };
+}
+
+function widthOfDetails(paneWidth: number): number {
+  const room = Math.min(paneWidth - 2 - BESIDE_DETAILS, Math.floor(paneWidth * SHARE_OF_DETAILS));
+  return room < LEAST_DETAILS ? 0 : room;
 }

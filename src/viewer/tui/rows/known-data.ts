@@ -25,6 +25,7 @@ export interface StoredAnswers extends Store {
   peekRows(state: State): Rows | undefined;
   peekRecord(place: Place): DumpRecord | undefined;
   peekLayout(state: State): Layout | null | undefined;
+  peekDetails(state: State): Layout | null | undefined;
   peekPage(state: State): Page | null | undefined;
   peekSearch(record: DumpRecord, display: DisplayState, value: string): Scan | null | undefined;
 }
@@ -72,6 +73,10 @@ export class KnownData implements Data {
 
   layout(state: State): Layout | null {
     return orMissing(this.#store.peekLayout(state), { kind: 'layout', state });
+  }
+
+  details(state: State): Layout | null {
+    return orMissing(this.#store.peekDetails(state), { kind: 'details', state });
   }
 
   page(state: State): Page | null {

@@ -3,19 +3,17 @@ import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
-import { labelText } from '../../present/label-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { type Folds, pendingBlocks } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
 import { LongTexts } from '../../present/transcript/long-text.ts';
 import { inSections, type PartOrPause, type Section } from '../../present/transcript/section.ts';
-import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
 import type { GroupLookup } from './data.ts';
-import { groupOf } from './group-of.ts';
+import { type GroupWords, groupWords } from './group-words.ts';
 import { sameRecord } from './same-record.ts';
-import { type GroupWords, longText, shownSections } from './shown-sections.ts';
+import { longText, shownSections } from './shown-sections.ts';
 
 /** Bytes of laid-out transcripts cached for going back, with their records: enough for three of 1 MB. */
 const CACHE_SIZE = 36_000_000;
@@ -199,11 +197,7 @@ export class Layouts {
 
   #keyOf(state: State, place: Place, record: DumpRecord, width: number): { key: string; beside: GroupWords } {
     const { view, wrap, hidden } = state.display;
-    // Groups may become known while the record is open.
-    const { parts, from, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
-    const showsGroup = view === 'details';
-    const labels = (state.labels.rollouts.get(record.locator) ?? []).map(labelText);
-    const beside = { labels, group: showsGroup ? parts.join(', ') : '', groupFrom: showsGroup ? from : '', advantage };
+    const beside = groupWords(state, this.#groups, place, view);
     const key = [
       record.locator,
       width,
@@ -212,8 +206,8 @@ export class Layouts {
       hidden.join('\n'),
       beside.group,
       beside.groupFrom,
-      advantage,
-      ...labels,
+      beside.advantage,
+      ...beside.labels,
     ];
     return { key: key.join('\0'), beside };
   }
@@ -247,6 +241,3 @@ function enoughFor(record: DumpRecord): (() => boolean) | undefined {
   const end = performance.now() + FIRST_GO;
   return () => performance.now() > end;
 }
-
-const NO_GROUP = { parts: [], from: '', advantage: null };
-const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';

@@ -15,16 +15,7 @@ import { inSections, type PartOrPause, type Section } from '../../present/transc
 import { type TextView, textBlocks, unknownBlocks } from '../../present/transcript/text-view.ts';
 import { tokenBlocks } from '../../present/transcript/token-view.ts';
 import type { DisplayState } from '../state/display.ts';
-
-export interface GroupWords {
-  /** The record's group, in words. */
-  group: string;
-  /** How it is known, or the reason for its absence. */
-  groupFrom: string;
-  advantage: number | null;
-  /** Labels of people for the record. */
-  labels: readonly string[];
-}
+import type { GroupWords } from './group-words.ts';
 
 /** A record as the chosen view shows it. */
 export function shownSections(

@@ -141,6 +141,7 @@ class Program {
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),
       list: listAsLeft(options.list, left),
+      hasDetails: left?.details !== false,
       message: problemMessage(options.problems) ?? (left !== null && isSeen(left) ? AS_LEFT : null),
       history: this.#history.load(),
       views: loadViews(viewsFile(dumpName(dump.paths))),

@@ -20,6 +20,8 @@ export interface State {
   focus: Focus;
   /** The focused pane has the full width. */
   zoom: boolean;
+  /** A wide screen has a column of details beside the transcript. */
+  hasDetails: boolean;
   mouse: boolean;
   list: ListState;
   transcript: TranscriptState;
@@ -82,6 +84,7 @@ export const initialState = (columns: number, rows: number): State => ({
   columns,
   rows,
   zoom: false,
+  hasDetails: true,
   mouse: false,
   focus: 'transcript',
   list: firstList,

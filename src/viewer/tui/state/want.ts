@@ -8,6 +8,7 @@ export type Want =
   | { kind: 'record'; place: Place }
   | { kind: 'rows'; state: State }
   | { kind: 'layout'; state: State }
+  | { kind: 'details'; state: State }
   | { kind: 'page'; state: State }
   | { kind: 'search'; record: DumpRecord; display: DisplayState; value: string }
   | { kind: 'groups'; file: DumpFile };

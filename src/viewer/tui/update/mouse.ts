@@ -14,7 +14,8 @@ export function mouse(state: State, event: MouseEvent, data: Data): Result {
   const isAsked = state.replay.question !== null || state.list.menu !== null || state.editor !== null;
   if (isAsked || row < 0 || row >= bodyHeight) return state;
   if (event.x < listWidth) return inList(state, event, row, data);
-  return event.x > listWidth - 1 && transcriptWidth > 0 ? inTranscript(state, event, row, data) : state;
+  const end = transcriptWidth + (listWidth === 0 ? 0 : listWidth + 1);
+  return transcriptWidth > 0 && event.x < end ? inTranscript(state, event, row, data) : state;
 }
 
 function inList(state: State, { kind, by }: MouseEvent, row: number, data: Data): Result {

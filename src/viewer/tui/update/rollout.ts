@@ -25,7 +25,12 @@ export const rolloutHandlers = {
     return saying(state, `${key(state, data, 'quit')} quits; ${otherwise}`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
-  zoom: (state) => ({ ...state, zoom: !state.zoom }),
+  zoom: (state, _action, data) => {
+    const beside: State = { ...state, zoom: false, hasDetails: true };
+    if (data.geometry(state).detailsWidth > 0) return { ...state, hasDetails: false };
+    if (!state.zoom) return { ...state, zoom: true };
+    return data.geometry(beside).detailsWidth > 0 ? beside : { ...state, zoom: false };
+  },
 } satisfies SomeHandlers;
 
 /** The name of a step: its number, or the name of a file that has none. */

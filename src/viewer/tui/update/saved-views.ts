@@ -38,6 +38,7 @@ function viewHere(state: State, data: Data): SavedView {
     marks: Object.fromEntries(
       [...marks].filter(([letter]) => !letter.startsWith(' ')).map(([letter, mark]) => [letter, savedPlace(mark)]),
     ),
+    ...(state.hasDetails ? {} : { details: false }),
   };
 }
 
@@ -104,7 +105,11 @@ export const savedViewHandlers = {
     const { filter, sort, columns } = view;
     const chosen = choose({ ...state, list: { ...state.list, group: null } }, { filter, sort, columns, marks });
     const place = view.place === null ? null : found(view.place, chosen, data);
-    const said = { ...chosen, message: { text: sanitiseLine(name), kind: 'info' as const } };
+    const said = {
+      ...chosen,
+      hasDetails: view.details !== false,
+      message: { text: sanitiseLine(name), kind: 'info' as const },
+    };
     return place === null ? said : { state: said, next: { type: 'go', place: place.place, turn: place.turn } };
   },
 

@@ -1,6 +1,7 @@
 import { dimmed, styled } from '../../present/theme.ts';
 import type { Region } from '../screen/screen.ts';
 import { pageInSight } from '../state/panes.ts';
+import { detailsView } from './details.ts';
 import { editorView } from './editor.ts';
 import { keyMenuView } from './key-menu.ts';
 import { listView } from './list.ts';
@@ -14,7 +15,7 @@ const dividerView: PaneView = ({ theme }, _width, height) =>
 /** The long panes, below the first line. */
 export function bodyPanes(scene: Scene): Region[] {
   const { state, data } = scene;
-  const { tooSmall, bodyHeight: height, listWidth, transcriptWidth } = data.geometry(state);
+  const { tooSmall, bodyHeight: height, listWidth, transcriptWidth, detailsWidth } = data.geometry(state);
   const covered = keyMenuView(scene, state.columns, height)?.height ?? 0;
   const pane = (id: string, view: PaneView, x: number, width: number, y = 1): Region => {
     const full = height + 1 - y;
@@ -25,6 +26,8 @@ export function bodyPanes(scene: Scene): Region[] {
   /** With two panes side by side, the one without focus is faint. */
   const beside = (view: PaneView, focus: 'list' | 'transcript'): PaneView =>
     both && state.focus !== focus ? (own, ...size) => view({ ...own, theme: dimmed(own.theme) }, ...size) : view;
+  const textAt = both ? listWidth + 1 : 0;
+  const detailsAt = textAt + transcriptWidth + 2;
   if (tooSmall || state.help !== null) return [];
   // The editor's title is above its text.
   if (state.editor !== null) return [pane('editor', editorView, 0, state.columns, 2)];
@@ -32,8 +35,9 @@ export function bodyPanes(scene: Scene): Region[] {
   return [
     ...(listWidth > 0 ? [pane('list', beside(listView, 'list'), 0, listWidth)] : []),
     ...(both ? [pane('divider', dividerView, listWidth, 1)] : []),
-    ...(transcriptWidth > 0
-      ? [pane('transcript', beside(transcriptView, 'transcript'), both ? listWidth + 1 : 0, transcriptWidth)]
+    ...(transcriptWidth > 0 ? [pane('transcript', beside(transcriptView, 'transcript'), textAt, transcriptWidth)] : []),
+    ...(detailsWidth > 0
+      ? [pane('details divider', dividerView, detailsAt - 1, 1), pane('details', detailsView, detailsAt, detailsWidth)]
       : []),
   ];
 }
