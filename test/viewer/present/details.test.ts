@@ -34,9 +34,9 @@ test('what is known, and where each of it comes from', () => {
     'step 3  recorded',
     'uid p_0_1  recorded',
     'ended unknown  nothing recorded says how it ended',
+    'acc true  extra',
     expect.stringMatching(/^passed bad, away, lost line, error, cut, .* {2}\d\d checks$/),
     expect.stringMatching(/^skipped no notes of its writer: no score, warned; .* {2}\d\d checks$/),
-    'acc true  extra',
   ]);
 });
 

@@ -45,6 +45,19 @@ test('details have a column from 160 cells on, where the transcript keeps 90', (
   expect(text).toBeGreaterThan(112);
 });
 
+test('a list gives up spare columns and blanks for the details, but no other column', () => {
+  const column = (key: string, width: number, min: number, rank: number): PaneShape['listColumns'][number] => ({
+    ...{ key, title: key, short: key, width, min, rank, align: 'left', text: () => '' },
+  });
+  const list = (...more: PaneShape['listColumns']): PaneShape =>
+    shape(200, 0, { listColumns: [column('sample', 40, 40, 0), ...more, column('finding', 26, 5, 0)] });
+  const keys = (of: PaneShape): string[] => geometry(of).columns.map(({ key }) => key);
+  expect(widths(list(column('size', 7, 7, 5)))).toEqual([67, 90, 40]);
+  expect(keys(list(column('size', 7, 7, 5)))).toEqual(['sample', 'finding']);
+  expect(widths(list(column('turns', 18, 18, 3)))[2]).toBe(0);
+  expect(keys(list(column('turns', 18, 18, 3)))).toEqual(['sample', 'turns', 'finding']);
+});
+
 test('they are hidden beside a pane of full width, and where the reader hides them', () => {
   expect(widths(shape(200, 54, { zoom: true }))).toEqual([0, 200, 0]);
   expect(widths(shape(200, 54, { zoom: true, focus: 'list' }))).toEqual([200, 0, 0]);

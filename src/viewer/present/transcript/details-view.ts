@@ -72,13 +72,12 @@ export function* detailBlocks(details: Details): Generator<PartOrPause<Block>> {
     const from = finding.turn === null ? '' : `t${finding.turn}`;
     rows.push({ name: finding.severity, value: `! ${finding.message}`, from, style: findingStyle(finding) });
   }
-  rows.push(...verdictRows(rollout));
   const shown = new Set([...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)]);
   for (const [name, value] of Object.entries(rollout.extras)) {
     if (shown.has(name)) continue;
     rows.push({ name, value: typeof value === 'string' ? value : yield* paused(formattingJson(value)), from: 'extra' });
   }
-  rows.push(...unreadRows(details.unread));
+  rows.push(...unreadRows(details.unread), ...verdictRows(rollout));
   let at = 0;
   for (const block of table(rows)) yield { ...block, id: `detail.${at++}` };
 }

@@ -55,14 +55,15 @@ export function geometry(shape: PaneShape): Geometry {
   const bodyHeight = Math.max(1, rows - 1 - shape.bottom);
   const room = columns - 1 - READABLE;
   const isWide = columns >= 140;
-  const wanted = isWide ? listColumns : listColumns.filter((column) => column.rank < 5);
-  const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.4) : room);
+  const wanted = isWide ? listColumns : listColumns.filter(isNeeded);
+  const hasDetails = columns >= WIDE && shape.hasDetails && !shape.zoom;
+  const fitting = fittingColumns(wanted, isWide ? Math.floor(columns * 0.4) : room, hasDetails ? columns : null);
   const hasLeft = shape.isChosen && fitting.length < wanted.length;
   let listWidth = placedWidth(fitting);
   if (listWidth > room || shape.zoom) listWidth = focus === 'list' ? columns : 0;
   else if (hasLeft && focus === 'list') listWidth = columns;
   const paneWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
-  const detailsWidth = columns >= WIDE && shape.hasDetails && !shape.zoom ? widthOfDetails(paneWidth) : 0;
+  const detailsWidth = hasDetails ? widthOfDetails(paneWidth) : 0;
   return {
     tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,
     listWidth,
@@ -74,6 +75,24 @@ export function geometry(shape: PaneShape): Geometry {
     transcriptHeight: Math.max(1, bodyHeight - 2),
   };
 }
+
+/** Columns of this rank and above are the first to go; the details show what they show. */
+const RANK_OF_SPARE = 5;
+
+/**
+ * The columns of the list in this room, or in less of it where that makes room for the details and costs only spare columns.
+ * @param screen the cells of a screen that may have details
+ */
+function fittingColumns(wanted: readonly Column[], room: number, screen: number | null): PlacedColumn[] {
+  const usual = fitColumns(wanted, room);
+  if (screen === null) return usual;
+  const least = Math.min(room, screen - 3 - BESIDE_DETAILS - LEAST_DETAILS);
+  if (placedWidth(usual) <= least) return usual;
+  const narrow = fitColumns(wanted.filter(isNeeded), least);
+  return placedWidth(narrow) <= least && narrow.length === usual.filter(isNeeded).length ? narrow : usual;
+}
+
+const isNeeded = ({ rank }: Column): boolean => rank < RANK_OF_SPARE;
 
 function widthOfDetails(paneWidth: number): number {
   const room = Math.min(paneWidth - 2 - BESIDE_DETAILS, Math.floor(paneWidth * SHARE_OF_DETAILS));
