@@ -24,9 +24,20 @@ function newest(folder) {
   return latest;
 }
 
+/** npm goes on installing behind the shell's next prompt after a Ctrl-C; this shell ends it. */
+const ENDED_BY_CTRL_C = 'trap \'kill "$!"; wait; exit 130\' INT TERM; "$@" & wait "$!"';
+
 function run(command, args, env) {
-  const { status, error } = spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+  const wait = () => {};
+  process.on('SIGINT', wait);
+  const { status, error } = spawnSync('sh', ['-c', ENDED_BY_CTRL_C, 'sh', command, ...args], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 2, 2],
+  });
+  process.off('SIGINT', wait);
   if (error) throw error;
+  if (status === 130) process.exit(130);
   if (status !== 0) {
     console.error(`rollout-viewer: "${command} ${args.join(' ')}" failed (exit ${status}); its own message is above.`);
     process.exit(2);
