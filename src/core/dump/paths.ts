@@ -71,7 +71,7 @@ function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: bo
   }
   const problem = waits ? null : problemOfFile(path);
   if (problem !== null) throw new UsageError(`${path}: ${problem}`);
-  addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
+  addFile(found, seen, { path, stream: streamOf(basename(dirname(resolve(path))), path) }, resolve(path));
 }
 
 /** The target of a link; null if it is not a link. */
@@ -200,7 +200,7 @@ function walk(walked: Walk, directory: string): void {
       }
       // Not even a stat here: a run may have 10,000 step files on a network file system. The index looks at each file
       // in turn.
-      addFile(found, seen, { path, stream, isFound: true }, resolve(path));
+      addFile(found, seen, { path, stream: streamOf(stream, path), isFound: true }, resolve(path));
     }
   }
 }
@@ -261,6 +261,15 @@ function pathProblem(path: string, size: number): string | null {
   return bytes.includes(0)
     ? 'binary, and no container that is known (JSON lines, JSON, gzip, zstd, zip, parquet, SQLite, pickle)'
     : null;
+}
+
+/** A file of validation rollouts beside those of training, by name: `eval_11.pt` (slime), `val_data_step3.jsonl` (NeMo-RL). */
+const VALIDATION_FILE = /^(?:val(?:id(?:ation)?)?|evals?|evaluation)(?=[_.-]|\d|$)/i;
+
+/** The stream of a file in a folder: rollouts of validation are a stream of their own. */
+function streamOf(folder: string, path: string): string {
+  const word = VALIDATION_FILE.exec(stemOf(path))?.[0].toLowerCase();
+  return word === undefined || isValidationStream(folder) ? folder : `${folder}/${word}`;
 }
 
 /** Streams that hold validation rollouts, by name: val, valid, validation, val_generations …, eval, evals, eval_results, dumped_evals. */

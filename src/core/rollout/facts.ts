@@ -38,6 +38,10 @@ function factSum({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): 
   return sum;
 }
 
+/** Whether a call has a result, in whatever role. */
+const hasResult = ({ turns, responseTurn }: Rollout): boolean =>
+  turns.some(({ toolCalls }) => toolCalls.some(({ resultTurn }) => resultTurn !== null && resultTurn >= responseTurn));
+
 export const FACTS: readonly Fact[] = [
   { name: 'turns', title: 'turns', help: 'messages', ofBad: 0, of: ({ turns }) => turns.length },
   {
@@ -67,7 +71,7 @@ export const FACTS: readonly Fact[] = [
     help: 'tool results that are errors; unknown if no result was recorded',
     ofBad: null,
     of: (rollout) =>
-      factSum(rollout, (turn) => (isResult(turn) ? 1 : 0)) > 0
+      factSum(rollout, (turn) => (isResult(turn) ? 1 : 0)) > 0 || hasResult(rollout)
         ? rollout.findings.reduce((sum, { check }) => sum + (check === 'tool_error' ? 1 : 0), 0)
         : null,
   },
@@ -100,7 +104,8 @@ export const FACTS: readonly Fact[] = [
     title: 'trained',
     help: 'tokens of the response that are trained on',
     ofBad: null,
-    of: ({ lossMask }) => lossMask?.trainedTokens ?? null,
+    // A mask that the record of a validation rollout holds was used by no trainer.
+    of: ({ lossMask, validation }) => (validation ? null : (lossMask?.trainedTokens ?? null)),
   },
   {
     name: 'ended',

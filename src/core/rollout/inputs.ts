@@ -67,6 +67,7 @@ export function inputsOf(rollout: UncheckedRollout): Inputs {
     if ((role === 'assistant' || role === 'function_call') && text !== '') reply = rollout.isUnsampled !== true;
     if (role === 'user' || isResult(turn)) given = true;
     if (toolCalls.length > 0) calls = true;
+    if (toolCalls.some(({ resultTurn }) => resultTurn !== null)) results = true;
   }
   const isSpelt = encoding?.mask != null && rollout.lossMask !== null && !rollout.validation;
   const mask = isMasked(rollout) || isSpelt;

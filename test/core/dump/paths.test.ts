@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { kindOf } from '../../../src/core/dump/containers/kind.ts';
 import { joinOf } from '../../../src/core/dump/joins/index.ts';
@@ -56,6 +56,27 @@ test('validation is recognised by a part of the stream', () => {
 });
 
 describe('a directory', () => {
+  test('a file of validation beside those of training is a stream of its own, by name', () => {
+    const names = ['train_data_step3.jsonl', 'val_data_step3.jsonl', 'eval_11.pt', 'Validation-7.jsonl', 'eval.jsonl'];
+    const others = ['values_1.jsonl', 'evaluator.jsonl', 'interval_2.jsonl', 'eval/val_1.jsonl'];
+    const root = folder(Object.fromEntries([...names, ...others].map((name) => [name, '{}\n'])));
+    const { files } = findFiles([root]);
+    const run = basename(root);
+    const streams = Object.fromEntries(files.map(({ path, stream }) => [basename(path), stream]));
+    expect(streams).toEqual({
+      'train_data_step3.jsonl': run,
+      'val_data_step3.jsonl': `${run}/val`,
+      'eval_11.pt': `${run}/eval`,
+      'Validation-7.jsonl': `${run}/validation`,
+      'eval.jsonl': `${run}/eval`,
+      'values_1.jsonl': run,
+      'evaluator.jsonl': run,
+      'interval_2.jsonl': run,
+      'val_1.jsonl': 'eval',
+    });
+    expect(findFiles([join(root, 'eval_11.pt')]).files[0]?.stream).toBe(`${run}/eval`);
+  });
+
   test('gives the files that may hold rollouts, those of nested folders too, and leaves dot folders out', () => {
     const root = folder({
       '2.jsonl': 'x',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { FACTS } from '../../../src/core/rollout/facts.ts';
 import type { Rollout } from '../../../src/core/rollout/rollout.ts';
 import { rolloutsOf } from './rollouts-of.ts';
 
@@ -15,7 +16,8 @@ async function read(...records: object[]): Promise<Rollout[]> {
   return rolloutsOf(path);
 }
 
-const seenIn = ({ findings, turns }: Rollout) => ({
+const seenIn = ({ findings, turns, ...rollout }: Rollout) => ({
+  errors: FACTS.find(({ name }) => name === 'tool_errors')!.of({ findings, turns, ...rollout }),
   results: turns.flatMap(({ toolCalls }) => toolCalls.map(({ resultTurn }) => resultTurn !== null)),
   findings: findings.map(({ check, error }) => [check, error?.kind ?? null]),
 });
@@ -67,6 +69,7 @@ describe('the results of calls are found, and what they say of a failure, whoeve
         });
         const [first, ...others] = (await read(...records)).map(seenIn);
         expect(first!.results).toEqual(results.map(() => true));
+        expect(first!.errors).toBe(first!.findings.length);
         for (const [at, other] of others.entries()) expect(other, Object.keys(FORMS)[at + 1]).toEqual(first);
       }),
       { numRuns: 30 },
@@ -89,7 +92,7 @@ describe('the results of calls are found, and what they say of a failure, whoeve
       ],
     };
     const [said, quoted] = (await read(talk(tagged('Error: 1')), quoting)).map(seenIn);
-    expect(said).toEqual({ results: [], findings: [] });
+    expect(said).toEqual({ errors: null, results: [], findings: [] });
     expect(quoted?.results).toEqual([false]);
   });
 
@@ -102,8 +105,8 @@ describe('the results of calls are found, and what they say of a failure, whoeve
       { ...record, request_info: { ...info, tool_call_stats: stats.slice(0, 1) } },
     );
     expect(seen.map(seenIn)).toEqual([
-      { results: [true, true], findings: [['tool_error', 'other']] },
-      { results: [true, true], findings: [] },
+      { errors: 1, results: [true, true], findings: [['tool_error', 'other']] },
+      { errors: 0, results: [true, true], findings: [] },
     ]);
   });
 });
