@@ -1,4 +1,5 @@
 import { suggestedMap } from '../formats/suggested-map.ts';
+import { printJson } from '../json/print.ts';
 import type { JsonObject } from '../json/value.ts';
 import { shellWord } from '../text/shell-quote.ts';
 
@@ -23,5 +24,9 @@ export function unknownText({ count, first }: UnknownRecords): string {
   return `${count} ${count === 1 ? 'record' : 'records'} of no known form; keys of the first: ${shown}; ${advice}`;
 }
 
-/** A single object beside a dump is a setting or a summary, unless it looks like a conversation. */
-export const isWorthSaying = ({ count, first }: UnknownRecords): boolean => count > 1 || suggestedMap(first) !== null;
+/** Settings and summaries are shorter, in UTF-16 units. */
+const LONG = 50_000;
+
+/** A single object beside a dump is a setting or a summary, unless it is long or looks like a conversation. */
+export const isWorthSaying = ({ count, first }: UnknownRecords): boolean =>
+  count > 1 || suggestedMap(first) !== null || printJson(first).length > LONG;

@@ -5,15 +5,22 @@ import { outcomeIn } from '../rollout/outcome.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
-import { idOf, objectsOf, recordedReward } from './values.ts';
+import { idOf, objectsOf, parsed, recordedReward } from './values.ts';
 
-/** A task of GAIA by OWL (`owl/utils/gaia.py`): exchanges of two agents; `assistant` has the tools. */
+/** A round of OWL: what one agent asks, and the calls and the answer of the other. */
+export const isOwlRound = (one: JsonObject): boolean =>
+  typeof one.user === 'string' && typeof one.assistant === 'string' && one.tool_calls !== undefined;
+
+/**
+ * A task of GAIA by OWL (`owl/utils/gaia.py`), or the chat history of any other society: exchanges of two agents; `assistant` has the
+ * tools.
+ */
 export const owl: Format = {
   name: 'owl',
   isStepless: true,
   isUntrained: true,
   quickKeys: null,
-  basis: 'documentation',
+  basis: 'files',
   mapping: {
     turns: 'question, then history[]: user, tool_calls with their results, assistant',
     score: 'score',
@@ -21,8 +28,9 @@ export const owl: Format = {
     group: 'task_id',
   },
   detects: (record) =>
-    typeof record.question === 'string' &&
-    objectsOf(record.history).some((one) => typeof one.assistant === 'string' && one.user !== undefined),
+    typeof record.question === 'string'
+      ? objectsOf(record.history).some((one) => typeof one.assistant === 'string' && one.user !== undefined)
+      : objectsOf(record.history).length > 0 && objectsOf(record.history).every(isOwlRound),
   read: (record, context) =>
     buildRollout(
       {
@@ -30,7 +38,9 @@ export const owl: Format = {
         record,
         known: new Set(['question', 'history']),
         messages: [
-          { role: 'user', texts: [{ pointer: '/question', text: idOf(record.question) ?? '' }] },
+          ...(typeof record.question === 'string'
+            ? [{ role: 'user', texts: [{ pointer: '/question', text: record.question }] }]
+            : []),
           ...objectsOf(record.history).flatMap((one, at) => answeredMessages(one, `/history/${at}`)),
         ],
         hasCallsApart: true,
@@ -43,7 +53,7 @@ export const owl: Format = {
 };
 
 function answeredMessages(one: JsonObject, at: string): FoundMessage[] {
-  const made = objectsOf(one.tool_calls);
+  const made = objectsOf(typeof one.tool_calls === 'string' ? parsed(one.tool_calls) : one.tool_calls);
   const calls = made.map((call, i) => ({
     id: idOf(call.tool_call_id) ?? `${at}/${i}`,
     name: idOf(call.func_name ?? call.tool_name ?? call.name ?? null),

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -11,14 +11,20 @@ export const interCodeRun: Format = {
   isStepless: true,
   isUntrained: true,
   quickKeys: null,
-  mapping: { rollouts: 'each value that has a turn_history' },
+  mapping: { rollouts: 'each value that has a turn_history, of the file or of its logs' },
   detects: (record) => {
-    const values = Object.values(record);
+    const values = Object.values(tasksOf(record));
     return values.length > 0 && values.every((one) => isJsonObject(one) && isHistory(one.turn_history));
   },
-  split: (record) => Object.values(record).filter(isJsonObject),
+  split: (record) => Object.values(tasksOf(record)).filter(isJsonObject),
   read: (record, context) => interCode.read(record, context),
 };
+
+/** Runs that plan first (`experiments/eval_plan_solve.py`) keep their arguments beside the tasks. */
+const tasksOf = ({ meta, logs, ...rest }: JsonObject): JsonObject =>
+  isJsonObject(meta) && isJsonObject(logs) && Object.keys(rest).length === 0
+    ? logs
+    : { ...rest, ...(meta === undefined ? {} : { meta }) };
 
 /** One task of InterCode: the question, and actions with an observation and a reward each. */
 export const interCode: Format = {
@@ -26,9 +32,9 @@ export const interCode: Format = {
   isStepless: true,
   isUntrained: true,
   quickKeys: null,
-  basis: 'documentation',
+  basis: 'files',
   mapping: {
-    turns: 'query, then turn_history.thoughts and actions, observations',
+    turns: 'query, then turn_history.thoughts or steps and actions, observations',
     score: 'summary.max_reward',
     rewards: 'turn_history.rewards',
   },
@@ -37,18 +43,20 @@ export const interCode: Format = {
     const history = isJsonObject(record.turn_history) ? record.turn_history : {};
     const summary = isJsonObject(record.summary) ? record.summary : {};
     const list = (key: string): JsonValue[] => (Array.isArray(history[key]) ? history[key] : []);
-    const [thoughts, observations, rewards, valid] = ['thoughts', 'observations', 'rewards', 'valid_action'].map(list);
+    const [observations, rewards, valid] = ['observations', 'rewards', 'valid_action'].map(list);
+    const said = ['thoughts', 'steps'].find((key) => Array.isArray(history[key])) ?? 'thoughts';
+    const thoughts = list(said);
     const query = idOf(record.query);
     const messages: FoundMessage[] =
       query === null ? [] : [{ role: 'user', texts: [{ pointer: '/query', text: query }] }];
     for (const [i, action] of list('actions').entries()) {
-      const text = contentText(thoughts![i]);
+      const text = contentText(thoughts[i]);
       const command = textOrNothing(action);
       messages.push({
         role: 'assistant',
         texts: [
           {
-            pointer: text === '' ? `/turn_history/actions/${i}` : `/turn_history/thoughts/${i}`,
+            pointer: text === '' ? `/turn_history/actions/${i}` : `/turn_history/${said}/${i}`,
             text: text || command,
           },
         ],

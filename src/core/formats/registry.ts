@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { adk } from './adk.ts';
 import { alpaca } from './alpaca.ts';
-import { owl, reflexion } from './answered.ts';
+import { isOwlRound, owl, reflexion } from './answered.ts';
 import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { bfcl } from './bfcl.ts';
@@ -222,6 +222,7 @@ export function wrapList(list: readonly JsonValue[]): JsonObject | null {
   if (objects.every(isChatMessage) || objects.every(isLangChain) || objects.every(isPydanticAi))
     return { messages: [...list] };
   if (objects.every(isSmolStep)) return { steps: [...list] };
+  if (objects.every(isOwlRound)) return { history: [...list] };
   if (isOpenHandsEvent(first)) return { session_of: 'openhands', events: [...list] };
   const session = sessionOf(first);
   return session === undefined ? null : { session_of: session.name, events: [...list] };

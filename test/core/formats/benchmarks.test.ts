@@ -148,15 +148,16 @@ describe('results of benchmarks and of agents that few have heard of', () => {
       valid_action: [true, false],
     };
     const task = { task_id: 3, query: 'List.', turn_history, summary: { max_reward: 0.5 } };
-    expect(await read('intercode.json', { 0: task, 1: task })).toEqual(
-      [0, 1].map(() => ({
-        format: 'intercode',
-        roles: 'user assistant tool assistant tool',
-        calls: 'execute→2 execute→4',
-        score: 0.5,
-        errors: 'other',
-      })),
-    );
+    const twice = [0, 1].map(() => ({
+      format: 'intercode',
+      roles: 'user assistant tool assistant tool',
+      calls: 'execute→2 execute→4',
+      score: 0.5,
+      errors: 'other',
+    }));
+    expect(await read('intercode.json', { 0: task, 1: task })).toEqual(twice);
+    const planned = { ...task, turn_history: { ...turn_history, steps: ['Look.', 'Remove.'] } };
+    expect(await read('planned.json', { meta: { env: 'bash' }, logs: { 0: planned, 1: planned } })).toEqual(twice);
     const history = [
       { role: 'user', content: 'Solve.' },
       { role: 'assistant', content: '<solution>2</solution>' },
@@ -195,6 +196,16 @@ describe('results of benchmarks and of agents that few have heard of', () => {
       await read('owl.json', { task_id: 't', question: 'Who?', ground_truth: 'me', score: true, history }),
     ).toEqual([
       { format: 'owl', roles: 'user user function_call tool assistant', calls: 'search→3', score: 1, errors: '' },
+    ]);
+    const rounds = history.map((one) => ({ ...one, tool_calls: JSON.stringify(one.tool_calls) }));
+    expect(await read('chat_history.json', [...rounds, { user: 'Done?', assistant: 'Yes.', tool_calls: [] }])).toEqual([
+      {
+        format: 'owl',
+        roles: 'user function_call tool assistant user assistant',
+        calls: 'search→2',
+        score: null,
+        errors: '',
+      },
     ]);
     const task = {
       task_id: 'h/1',
