@@ -38,6 +38,13 @@ const LOOKS: Record<string, Record<string, string>> = {
   'no-color': { TERM: 'xterm-256color', NO_COLOR: '1' },
 };
 
+/** How colours are drawn does not depend on the size. */
+const SCREENS = SIZES.flatMap(([columns, rows]) =>
+  Object.entries(LOOKS)
+    .filter(([look]) => look === 'colour' || columns === 120)
+    .map(([look, env]) => ({ columns, rows, look, env })),
+);
+
 const VIEWS = ['chat', 'raw', 'json', 'fields'] as const;
 
 function looks(cell: Cell): string {
@@ -76,54 +83,52 @@ function picture(app: App, columns: number): string {
   return `${lines.join('\n')}\n${'─'.repeat(columns)}\n${styles.join('\n')}\n`;
 }
 
-for (const [columns, rows] of SIZES) {
-  for (const [look, env] of Object.entries(LOOKS)) {
-    test(`what went wrong at ${columns}×${rows}, ${look}`, async () => {
-      const app = App.start([basename(broken.dir)], { columns, rows, env, cwd: dirname(broken.dir) });
-      try {
-        await app.sees('▌›assistant');
-        await app.until(
-          () =>
-            /t1\/t4/.test(app.screen()) && /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
-          'all that is counted',
-        );
-        await app.idle();
-        await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/wrong-${columns}x${rows}-${look}.txt`);
-      } finally {
-        await app.stop();
-      }
-    });
+for (const { columns, rows, look, env } of SCREENS) {
+  test(`what went wrong at ${columns}×${rows}, ${look}`, async () => {
+    const app = App.start([basename(broken.dir)], { columns, rows, env, cwd: dirname(broken.dir) });
+    try {
+      await app.sees('▌›assistant');
+      await app.until(
+        () =>
+          /t1\/t4/.test(app.screen()) && /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
+        'all that is counted',
+      );
+      await app.idle();
+      await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/wrong-${columns}x${rows}-${look}.txt`);
+    } finally {
+      await app.stop();
+    }
+  });
 
-    test(`each view at ${columns}×${rows}, ${look}`, async () => {
-      const app = App.start([basename(run.dir)], { columns, rows, env, cwd: dirname(run.dir) });
-      const matches = async (view: string): Promise<void> => {
-        await app.idle();
-        await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/${view}-${columns}x${rows}-${look}.txt`);
-      };
-      try {
-        await app.sees('▌›assistant');
-        // Groups are known, and every line is counted, before a picture is taken.
-        app.press('4', 'v');
-        await app.sees(/advantage +\S+ {2}recomputed/);
-        await app.until(
-          () =>
-            /24 rollouts/.test(app.screen()) &&
-            (columns < 120 || /tool errors/.test(app.screen())) &&
-            !/indexing|checking|\d +·/.test(app.screen()),
-          'all that is counted',
-        );
-        await matches('details');
-        const signs = [/▌›assistant/, / ›assistant/, /›▾ \{/, /›input/];
-        // From the details round to the first.
-        app.press('3', 'v');
-        for (const [i, view] of VIEWS.entries()) {
-          if (i > 0) app.press('v');
-          await app.sees(signs[i]!);
-          await matches(view);
-        }
-      } finally {
-        await app.stop();
+  test(`each view at ${columns}×${rows}, ${look}`, async () => {
+    const app = App.start([basename(run.dir)], { columns, rows, env, cwd: dirname(run.dir) });
+    const matches = async (view: string): Promise<void> => {
+      await app.idle();
+      await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/${view}-${columns}x${rows}-${look}.txt`);
+    };
+    try {
+      await app.sees('▌›assistant');
+      // Groups are known, and every line is counted, before a picture is taken.
+      app.press('4', 'v');
+      await app.sees(/advantage +\S+ {2}recomputed/);
+      await app.until(
+        () =>
+          /24 rollouts/.test(app.screen()) &&
+          (columns < 120 || /tool errors/.test(app.screen())) &&
+          !/indexing|checking|\d +·/.test(app.screen()),
+        'all that is counted',
+      );
+      await matches('details');
+      const signs = [/▌›assistant/, / ›assistant/, /›▾ \{/, /›input/];
+      // From the details round to the first.
+      app.press('3', 'v');
+      for (const [i, view] of VIEWS.entries()) {
+        if (i > 0) app.press('v');
+        await app.sees(signs[i]!);
+        await matches(view);
       }
-    });
-  }
+    } finally {
+      await app.stop();
+    }
+  });
 }
