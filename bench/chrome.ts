@@ -38,14 +38,15 @@ const chromeAt = (frame: number): Chrome => ({
   help: null,
   editor: null,
   menu: null,
-  foot: {
-    left: [
-      ['accent', ' h/l'],
-      ['quiet', ' turn '],
-    ],
-    right: [['quiet', `t${frame}/t40   ~62 % trained `]],
-  },
-  below: null,
+  foot: [
+    {
+      left: [
+        ['accent', ' h/l'],
+        ['quiet', ' turn '],
+      ],
+      right: [['quiet', `t${frame}/t40   ~62 % trained `]],
+    },
+  ],
   prompt: null,
 });
 

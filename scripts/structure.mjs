@@ -103,14 +103,23 @@ export const FOLDERS = {
   ],
   'viewer/tui/screen': [],
   'viewer/tui/state': ['viewer/tui/screen'],
-  'viewer/tui/rows': ['viewer/tui/state'],
+  // The lines of a question, and how many they are.
+  'viewer/tui/questions': ['viewer/tui/state'],
+  'viewer/tui/rows': ['viewer/tui/questions', 'viewer/tui/state'],
   // The content of pages: titles, columns, words; one builder per page.
   'viewer/tui/pages': ['viewer/tui/rows', 'viewer/tui/state'],
   'viewer/tui/keys': ['viewer/tui/rows', 'viewer/tui/state', 'viewer/tui/screen'],
-  'viewer/tui/update': ['viewer/tui/keys', 'viewer/tui/rows', 'viewer/tui/state', 'viewer/tui/screen'],
+  'viewer/tui/update': [
+    'viewer/tui/keys',
+    'viewer/tui/questions',
+    'viewer/tui/rows',
+    'viewer/tui/state',
+    'viewer/tui/screen',
+  ],
   'viewer/tui/views': [
     'viewer/tui/update',
     'viewer/tui/keys',
+    'viewer/tui/questions',
     'viewer/tui/rows',
     'viewer/tui/state',
     'viewer/tui/screen',

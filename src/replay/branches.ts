@@ -40,8 +40,8 @@ export function keepBranch(
   journal.append(FORKS, { record, locator, ...entry });
 }
 
-/** The branches of a record, oldest first. */
-export const branchesOf = (journal: Journal, record: string): readonly BranchEntry[] => journal.known(FORKS, record);
+/** The branches of a record, oldest first, including those that another process has made since. */
+export const branchesOf = (journal: Journal, record: string): readonly BranchEntry[] => journal.entries(FORKS, record);
 
 /** Longer dumps of branches are not read for a screen. */
 const MOST_BRANCH_BYTES = 1 << 28;

@@ -1,5 +1,6 @@
 import { truncate } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
+import { wrap } from '../../core/text/wrap.ts';
 import { type Style, styled, type Theme } from './theme.ts';
 
 /** A piece of a line in one style, already sanitised. */
@@ -20,6 +21,28 @@ export function renderPieces(theme: Theme, pieces: readonly Piece[], width: numb
     if (cut !== text) break;
   }
   return out;
+}
+
+/** Pieces over lines of at most `width` cells, broken between words. What is left after `most` lines is cut by the last one. */
+export function wrapPieces(pieces: readonly Piece[], width: number, most: number): Piece[][] {
+  const text = pieces.map(([, part]) => part).join('');
+  const { count, starts, indents } = wrap(text, width);
+  return Array.from({ length: Math.min(count, most) }, (_, i) => {
+    const indent: Piece[] = indents[i] ? [['plain', ' '.repeat(indents[i])]] : [];
+    const start = starts[i] ?? 0;
+    const line = text.slice(start, i === most - 1 ? text.length : starts[i + 1]);
+    return [...indent, ...slicePieces(pieces, start, start + line.trimEnd().length)];
+  });
+}
+
+/** The part of pieces between two offsets in their text. */
+function slicePieces(pieces: readonly Piece[], start: number, end: number): Piece[] {
+  let at = 0;
+  return pieces.flatMap(([style, text]) => {
+    const part = text.slice(Math.max(0, start - at), Math.max(0, end - at));
+    at += text.length;
+    return part === '' ? [] : [[style, part] as const];
+  });
 }
 
 /** A line with something at each edge. The right side stays whole; the left one is cut. */

@@ -38,8 +38,7 @@ const chrome: Chrome = {
   help: null,
   editor: null,
   menu: null,
-  foot: { left: [['accent', ' q quit']], right: [['quiet', 't3 · 4/7 ']] },
-  below: null,
+  foot: [{ left: [['accent', ' q quit']], right: [['quiet', 't3 · 4/7 ']] }],
   prompt: null,
 };
 
@@ -71,7 +70,7 @@ describe('the chrome', () => {
   test('a question has a second line, and the editor one above its text', () => {
     const below = { left: [['accent', ' Enter']] as const, right: [] };
     const editor = { left: [['heading', ' turn t2']] as const, right: [['quiet', 'line 1 of 3 ']] as const };
-    shown = render(<App chrome={{ ...chrome, below, editor }} kit={KIT} />);
+    shown = render(<App chrome={{ ...chrome, foot: [...chrome.foot, below], editor }} kit={KIT} />);
     expect(lines().map((line) => line.trim().split(' ')[0])).toEqual(['rollout_data', 'turn', 'q', 'Enter']);
   });
 
@@ -139,10 +138,10 @@ test('the plain lines before Ink is loaded are those that Ink draws', () => {
     { ...chrome, tooSmall: 'rollout-viewer needs 40×10; this window has 30×8.' },
     { ...chrome, top: edges('a name that is longer than the whole line is wide', 'indexing 50 %') },
     { ...chrome, top: edges('left', '') },
-    { ...chrome, editor: edges('turn t2', 'line 1 of 3 '), foot: edges('! python', ''), below: edges('Enter run', '') },
+    { ...chrome, editor: edges('turn t2', 'line 1 of 3 '), foot: [edges('! python', ''), edges('Enter run', '')] },
     { ...chrome, body: 3, help: [[named('a'), named('b'), named('c')], [named('d')]] },
     { ...chrome, menu: { title: [['accent', ' g …']], columns: [[named('e'), named('f')], [named('i')]], height: 3 } },
-    { ...chrome, foot: null, prompt: { field, info: [['quiet', ' a number']] } },
+    { ...chrome, foot: [], prompt: { field, info: [['quiet', ' a number']] } },
   ];
   for (const width of [40, 41, 79, 100])
     for (const one of screens) {

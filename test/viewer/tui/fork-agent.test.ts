@@ -60,7 +60,7 @@ test('a takes the agent that made the rollout; its branch is below the original,
   await app.sees('continue from t3 with qwen');
   app.press('a');
   app.type(`${agent}\r`);
-  await app.sees('continue from t3 with the agent');
+  await app.sees('here, with all your rights: continue from t3 with the agent');
   expect(model.requests).toHaveLength(0);
   app.press('Enter');
   await app.sees(/▾ branch 0 from t3, /);

@@ -1,7 +1,7 @@
 // Rows that the space bar marked are what the keys of the list act on, and each key says how many they are.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { questionLines } from '../../../src/viewer/tui/questions/question-lines.ts';
 import type { CopyKind } from '../../../src/viewer/tui/state/action.ts';
-import { questionLines } from '../../../src/viewer/tui/views/question.ts';
 import { smallRun } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 
@@ -57,8 +57,13 @@ test('their calls are run again after a question that says how many rollouts the
   screen.do({ type: 'replay-ask', all: false });
   const { question } = screen.state.replay;
   expect(question?.kind === 'call' && question.place.record).toBe(0);
-  const [what] = questionLines(question!, 100);
-  expect(what.map(([, text]) => text).join('')).toContain('run the calls of 3 marked rollouts');
+  const { what } = questionLines(question!, 100, 24);
+  expect(
+    what
+      .flat()
+      .map(([, text]) => text)
+      .join(''),
+  ).toContain('run the calls of 3 marked rollouts');
   if (question?.kind !== 'call') throw new Error('asked about a call');
   const { place, call, repeat, session } = question;
   const where = {

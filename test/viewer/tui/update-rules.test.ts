@@ -1,14 +1,14 @@
 // Rules of the keys at the edges: what a movement does at an end, in a group, in a list that is filtered.
 import { afterEach, describe, expect, test } from 'vitest';
-import { viewport } from '../../../src/viewer/tui/rows/viewport.ts';
-import type { Action } from '../../../src/viewer/tui/state/action.ts';
-import { called, sampleNumbered } from '../../../src/viewer/tui/update/command-line.ts';
 import {
   forkLine,
   parseForkSettings,
   settingChoices,
   spokenSettings,
-} from '../../../src/viewer/tui/update/fork-settings.ts';
+} from '../../../src/viewer/tui/questions/fork-settings.ts';
+import { viewport } from '../../../src/viewer/tui/rows/viewport.ts';
+import type { Action } from '../../../src/viewer/tui/state/action.ts';
+import { called, sampleNumbered } from '../../../src/viewer/tui/update/command-line.ts';
 import { sortEntries } from '../../../src/viewer/tui/update/menu-entries.ts';
 import { shellCommand } from '../../../src/viewer/tui/update/shell-command.ts';
 import { smallRun, toolRollout } from '../../support/dump.ts';

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Piece } from '../../../src/viewer/present/line.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
+import { questionLines } from '../../../src/viewer/tui/questions/question-lines.ts';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
 import { footOf } from '../../../src/viewer/tui/views/footer.ts';
 import { foundText, listHead } from '../../../src/viewer/tui/views/list-head.ts';
 import { promptInfo } from '../../../src/viewer/tui/views/prompt-info.ts';
-import { questionLines } from '../../../src/viewer/tui/views/question.ts';
 import { transcriptView } from '../../../src/viewer/tui/views/transcript.ts';
 import { smallRun } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
@@ -61,8 +61,8 @@ describe('the head of the list', () => {
 describe('the foot', () => {
   test('shows what is pressed before a message, an alarm before a message, and the place where there is room', async () => {
     screen = await TestScreen.open(smallRun(2, 8));
-    const left = (width: number, pending = '') => text(footOf(scene(pending), width).foot.left);
-    const right = (width: number) => text(footOf(scene(), width).foot.right);
+    const left = (width: number, pending = '') => text(footOf(scene(pending), width)[0]!.left);
+    const right = (width: number) => text(footOf(scene(), width)[0]!.right);
     expect(left(160)).toContain('quit');
     expect(left(60)).toContain('help');
     expect(left(60)).not.toContain('quit');
@@ -78,10 +78,10 @@ describe('the foot', () => {
   test('asks the question there is, with a message below it in the place of its keys', async () => {
     screen = await TestScreen.open(smallRun(1, 2));
     screen.do({ type: 'replay-ask', all: false });
-    expect(text(footOf(scene(), 100).foot.left)).toContain('! code_interpreter t2');
-    expect(text(footOf(scene(), 100).below!.left)).toContain('Esc close');
+    expect(text(footOf(scene(), 100)[0]!.left)).toContain('! code_interpreter t2');
+    expect(text(footOf(scene(), 100)[1]!.left)).toContain('Esc close');
     screen.do({ type: 'say', text: 'said', kind: 'info' });
-    expect(text(footOf(scene(), 100).below!.left)).toBe(' said');
+    expect(text(footOf(scene(), 100)[1]!.left)).toBe(' said');
   });
 });
 
@@ -94,8 +94,8 @@ describe('a question about a call', () => {
     before: [] as number[],
     stateful: false,
   };
-  const lines = (more: object): string[] =>
-    questionLines(
+  const lines = (more: object): string[] => {
+    const { what, keys } = questionLines(
       {
         kind: 'call',
         place: null,
@@ -114,7 +114,10 @@ describe('a question about a call', () => {
         ...more,
       } as never,
       200,
-    ).map(text);
+      24,
+    );
+    return [...what, ...keys].map(text);
+  };
 
   test('says what would run and where, and the keys that there are', () => {
     expect(lines({})).toEqual([
@@ -167,7 +170,7 @@ test('Esc ends what is looked for before anything else', async () => {
   screen = await TestScreen.open(smallRun(2, 8));
   const progress = { what: 'x', done: 1, total: 9 };
   screen.do({ type: 'find-progress', progress } as Action);
-  expect(text(footOf(scene(), 160).foot.left)).toContain('looking for x … 1 of 9 rollouts');
+  expect(text(footOf(scene(), 160)[0]!.left)).toContain('looking for x … 1 of 9 rollouts');
   screen.do({ type: 'back' });
   expect([screen.state.find, screen.state.focus]).toEqual([null, 'transcript']);
   expect(screen.effects).toEqual([{ type: 'find', job: null }]);

@@ -7,10 +7,12 @@ import type { TokenText } from '../../../core/rollout/token-table.ts';
 import type { Column, ListShape, NOT_KNOWN } from '../../present/list-columns.ts';
 import type { Layout } from '../../present/transcript/layout.ts';
 import { Syntax } from '../../present/transcript/syntax.ts';
+import { questionLines } from '../questions/question-lines.ts';
 import { assertNever } from '../state/assert-never.ts';
 import type { DisplayState } from '../state/display.ts';
 import type { ListChoice } from '../state/list.ts';
 import { pageInSight } from '../state/panes.ts';
+import type { Question } from '../state/replay.ts';
 import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import type { Want } from '../state/want.ts';
@@ -285,8 +287,7 @@ export class DumpData implements StoredAnswers {
     const isChosen = list.choice.columns !== null;
     const hasDetails = state.hasDetails && display.view !== 'details';
     const hasHead = list.choice.filter !== null || list.group !== null;
-    // A prompt and a question take two lines.
-    const bottom = prompt === null && replay.question === null ? 1 : 2;
+    const bottom = prompt !== null ? 2 : replay.question === null ? 1 : this.#questionHeight(replay.question, state);
     const known = this.#geometry;
     if (
       known === null ||
@@ -304,6 +305,11 @@ export class DumpData implements StoredAnswers {
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;
+  }
+
+  #questionHeight(question: Question, { columns, rows }: State): number {
+    const { what, keys } = questionLines(question, columns, rows);
+    return what.length + keys.length;
   }
 
   #all(state: State): ReturnType<typeof allColumns> {

@@ -44,10 +44,7 @@ export async function startAgentFork(
     };
     const show = (branch: Partial<BranchView>) =>
       runner.change(locator, { kind: 'branch', branch: { ...live, isEdited: edited !== null, ...branch } });
-    const progress = (words: string) => {
-      show({ judged: `the agent: ${words}` });
-      runner.options.say(sanitiseLine(`branch ${live.branch}, the agent: ${words}; ^c stops it`), 'info');
-    };
+    const progress = (words: string) => show({ judged: `the agent: ${words}` });
     progress('started');
     let asked = 0;
     let said = '';

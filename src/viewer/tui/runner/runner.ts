@@ -164,6 +164,8 @@ export class Runner implements RunnerContext {
       case 'fork-edit':
         return openTurnEditor(this, job);
       case 'fork':
+        // Another program may have made branches since the rollout was opened.
+        await this.show(job.place);
         return this.jobs.during((signal) => (job.agent === null ? startFork : startAgentFork)(this, job, signal));
       case 'rescore':
         return this.jobs.during((signal) => startRescore(this, job, signal));

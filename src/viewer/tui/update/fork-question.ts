@@ -1,9 +1,9 @@
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import { forkLine } from '../questions/fork-settings.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { ForkQuestion, ForkSettings, WorldWish } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
-import { forkLine } from './fork-settings.ts';
 import { ask, atBranches, doing, doNow, withReplayState } from './question.ts';
 import { type Result, saying } from './result.ts';
 

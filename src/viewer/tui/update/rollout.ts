@@ -16,8 +16,13 @@ export const rolloutHandlers = {
   back: (state, _action, data) => {
     const cancelled = cancelLooking(state, data);
     if (cancelled !== null) return cancelled;
-    if (state.focus === 'transcript') return { ...state, focus: 'list' };
+    const stop = `${key(state, data, 'cancel')} stops what runs`;
+    if (state.focus === 'transcript') {
+      const left: State = { ...state, focus: 'list' };
+      return state.replay.isBusy ? saying(left, stop) : left;
+    }
     if (state.list.group !== null) return leaveGroup(state, data);
+    if (state.replay.isBusy) return saying(state, stop);
     const otherwise =
       state.list.choice.filter === null
         ? `${key(state, data, 'open')} opens the rollout`

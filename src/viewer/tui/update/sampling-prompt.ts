@@ -1,4 +1,4 @@
-import { parseForkSettings, SettingError, settingChoices, settingHelp } from './fork-settings.ts';
+import { parseForkSettings, SettingError, settingChoices, settingHelp } from '../questions/fork-settings.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
 /** Sampling parameters and limits of the branches of a fork. */

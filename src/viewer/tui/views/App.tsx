@@ -4,7 +4,7 @@ import type { Kit } from './kit.ts';
 /** Everything on screen that does not scroll: the painter puts the panes between the lines above and below the body. */
 export function App({ chrome, kit }: { chrome: Chrome; kit: Kit }) {
   const { Stack, Line, EdgeLine, Columns, Field } = kit;
-  const { columns, body, tooSmall, top, help, editor, menu, foot, below, prompt } = chrome;
+  const { columns, body, tooSmall, top, help, editor, menu, foot, prompt } = chrome;
   if (tooSmall !== null) return <Line pieces={[['plain', tooSmall]]} />;
   return (
     <Stack width={columns}>
@@ -17,8 +17,10 @@ export function App({ chrome, kit }: { chrome: Chrome; kit: Kit }) {
           <Columns columns={menu.columns} width={columns} height={menu.height - 1} />
         </Stack>
       )}
-      {foot !== null && <EdgeLine {...foot} />}
-      {below !== null && <EdgeLine {...below} />}
+      {foot.map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity.
+        <EdgeLine key={i} {...line} />
+      ))}
       {prompt !== null && (
         <Stack>
           <Field {...prompt.field} />

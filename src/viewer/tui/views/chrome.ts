@@ -24,9 +24,8 @@ export interface Chrome {
   editor: Edges | null;
   /** The continuations of the typed keys, over the last rows of the body. */
   menu: KeyMenuView | null;
-  /** The lines at the foot: one, or two with a question; none while a prompt is open. */
-  foot: Edges | null;
-  below: Edges | null;
+  /** The lines at the foot: one, or those of a question; none while a prompt is open. */
+  foot: readonly Edges[];
   prompt: PromptProps | null;
 }
 
@@ -52,7 +51,7 @@ export function chromeOf(scene: Scene): Chrome {
     help: state.help === null ? null : helpColumns(scene, columns, body),
     editor: state.editor === null ? null : editorTitle(state.editor),
     menu: keyMenuView(scene, columns, body),
-    ...(prompt === null ? footOf(scene, columns) : { foot: null, below: null }),
+    foot: prompt === null ? footOf(scene, columns) : [],
     prompt: prompt && promptField(prompt, promptInfo(scene, columns)),
   };
 }
@@ -71,8 +70,7 @@ const NOTHING: Chrome = {
   help: null,
   editor: null,
   menu: null,
-  foot: null,
-  below: null,
+  foot: [],
   prompt: null,
 };
 

@@ -6,6 +6,7 @@ import type { Edges, Piece } from '../../present/line.ts';
 import { piecesWidth } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { keyLabel } from '../keys/keymap.ts';
+import { questionLines } from '../questions/question-lines.ts';
 import type { KeyLabels } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { searchPosition } from '../rows/search.ts';
@@ -17,7 +18,6 @@ import type { State, StatusMessage } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuPieces } from './menu.ts';
-import { questionLines } from './question.ts';
 import type { Scene } from './scene.ts';
 
 /** Hints of each pane: commands whose keys are shown side by side, and a word for them. */
@@ -71,12 +71,19 @@ function hintPieces(state: State, names: KeyLabels, hasErrors: boolean, room: nu
     return [{ pieces, isHelp: word === 'help' }];
   });
   const help = hints.find(({ isHelp }) => isHelp);
-  let left = room - piecesWidth(help?.pieces ?? []);
-  return hints.flatMap(({ pieces, isHelp }) => {
+  const stop: Piece[] = state.replay.isBusy
+    ? [
+        ['accent', ` ${names.label('cancel')}`],
+        ['plain', ' stops what runs '],
+      ]
+    : [];
+  let left = room - piecesWidth([...stop, ...(help?.pieces ?? [])]);
+  const shown = hints.flatMap(({ pieces, isHelp }) => {
     if (isHelp) return pieces;
     left -= piecesWidth(pieces);
     return left >= 0 ? pieces : [];
   });
+  return [...stop, ...shown];
 }
 
 /** The state of the screen, the position in the rollout, and how much of it is trained; `brief` omits the latter two. */
@@ -151,18 +158,19 @@ const findPieces = ({ what, done, total }: FindProgress, cancel: string): Piece[
   ['quiet', `  ${cancel} ends it`],
 ];
 
-/** The line at the foot of the screen, and a second one for a question. */
-export function footOf(scene: Scene, width: number): { foot: Edges; below: Edges | null } {
+/** The line at the foot of the screen, or those of a question. */
+export function footOf(scene: Scene, width: number): Edges[] {
   const { state, data } = scene;
   const pending = state.keys.typed;
   const menu = menuPieces(state, data, width);
-  if (menu !== null) return { foot: { left: menu, right: [] }, below: null };
+  if (menu !== null) return [{ left: menu, right: [] }];
   const { question } = state.replay;
   if (question !== null) {
-    const [what, keys] = questionLines(question, width);
+    const { what, keys } = questionLines(question, width, state.rows);
     const { editor, message } = state;
-    const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
-    return { foot: { left: what, right: [] }, below: { left: below, right: [] } };
+    const instead = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : null;
+    const below = instead === null ? keys : keys.map((_, i) => (i === 0 ? instead : []));
+    return [...what, ...below].map((left) => ({ left, right: [] }));
   }
   let right = positionPieces(scene, width >= 120);
   const room = width - piecesWidth(right) - 2;
@@ -180,5 +188,5 @@ export function footOf(scene: Scene, width: number): { foot: Edges; below: Edges
   const isSaid = state.message !== null || state.alarm !== null || state.find !== null;
   if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
     right = positionPieces(scene, false, true);
-  return { foot: { left, right }, below: null };
+  return [{ left, right }];
 }

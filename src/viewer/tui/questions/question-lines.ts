@@ -3,29 +3,42 @@ import { truncate } from '../../../core/text/fit.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { rewardRuns, rewardText } from '../../../replay/reward-choice.ts';
-import type { Piece } from '../../present/line.ts';
+import { type Piece, wrapPieces } from '../../present/line.ts';
 import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from '../state/replay.ts';
-import { spokenSettings } from '../update/fork-settings.ts';
-import { cellsOf, type Hint, keys, type QuestionLines } from './hints.ts';
-import { forkWorldPieces, worldLines } from './world-question.ts';
+import { spokenSettings } from './fork-settings.ts';
+import { cellsOf, type Hint, hintLines, nameFromData, type QuestionParts } from './hints.ts';
+import { forkWorldPieces, worldParts } from './world-lines.ts';
 
-/** Two lines: what would be done and where, and the available keys. */
-export const questionLines = (question: Question, width: number): QuestionLines =>
+/** Lines for what would be done and where, and lines for the available keys. */
+export interface QuestionLines {
+  what: readonly Piece[][];
+  keys: readonly Piece[][];
+}
+
+/** A question that was cut could hide where something runs: it wraps. @param rows of the screen; a question takes up to half of them */
+export function questionLines(question: Question, width: number, rows: number): QuestionLines {
+  const { what, hints } = questionParts(question, width);
+  const keys = hintLines(hints, width);
+  return { what: wrapPieces(what, width, Math.max(1, Math.floor(rows / 2) - keys.length)), keys };
+}
+
+/** @param width decides between long and short words */
+const questionParts = (question: Question, width: number): QuestionParts =>
   question.kind === 'rescore'
-    ? rescoreLines(question, width)
+    ? rescoreParts(question)
     : question.kind === 'fork'
-      ? forkLines(question, width)
+      ? forkParts(question, width)
       : question.kind === 'world'
-        ? worldLines(question, width)
+        ? worldParts(question)
         : question.confirm === null
-          ? callLines(question, width)
-          : confirmLines(question, width);
+          ? callParts(question, width)
+          : confirmParts(question);
 
-function callLines(question: CallQuestion, width: number): QuestionLines {
+function callParts(question: CallQuestion, width: number): QuestionParts {
   const { name, call, calls, rollouts, marked, known, repeat, session, where, edited, turn } = question;
   const what: Piece[] = [
     ['accent', ' ! '],
-    ['strong', sanitiseLine(name)],
+    ['strong', nameFromData(name)],
     ['quiet', ` t${turn}${calls > 1 ? `, call ${call + 1} of ${calls}` : ''}`],
   ];
   if (edited !== undefined) what.push(['warning', ' edited']);
@@ -46,9 +59,9 @@ function callLines(question: CallQuestion, width: number): QuestionLines {
     ['Esc', 'close'],
   ];
   const [done, all] = [formatCount(known ?? 0), formatCount(rollouts)];
-  if (!isKnown) return [what, keys(hints(all), width)];
+  if (!isKnown) return { what, hints: hints(all) };
   const long = hints(`${done} of ${all} done`);
-  return [what, keys(cellsOf(long) + long.length <= width ? long : hints(`${done}/${all}`), width)];
+  return { what, hints: cellsOf(long) + long.length <= width ? long : hints(`${done}/${all}`) };
 }
 
 /** `call 1`, `calls 1 and 2`, `calls 1 to 4`, `5 calls`: numbers as the line says them, from 1. */
@@ -59,13 +72,13 @@ function callsText(before: readonly number[]): string {
   return isRun ? `calls ${numberInAt(before, 0) + 1} to ${lastItem(before) + 1}` : `${before.length} calls`;
 }
 
-function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion, width: number): QuestionLines {
+function confirmParts({ confirm, calls, rollouts, marked, where }: CallQuestion): QuestionParts {
   const what =
     confirm === 'all'
       ? `all ${calls} calls of this rollout`
       : `the calls of ${formatCount(rollouts)} ${marked !== null ? 'marked ' : ''}rollouts`;
-  return [
-    [
+  return {
+    what: [
       ['accent', ' ! '],
       ['strong', `run ${what}`],
       ...(where === null
@@ -78,26 +91,31 @@ function confirmLines({ confirm, calls, rollouts, marked, where }: CallQuestion,
               ['quiet', where.asks ?? ''],
             ] as const)),
     ],
-    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']], width),
-  ];
+    hints: [...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']],
+  };
 }
 
 /** Cells of that line apart from the sampling settings. */
 const REST = 64;
 
 /** An agent brings its tools and its sampling. */
-function agentLines(
-  { turn, edited, model, settings, wish }: ForkQuestion,
-  command: string,
-  width: number,
-): QuestionLines {
+function agentParts({ turn, edited, model, settings, wish }: ForkQuestion, command: string): QuestionParts {
+  // Where it runs comes first: a command may be long.
+  const where: Piece[] =
+    wish === null
+      ? [['warning', 'here, with all your rights']]
+      : [
+          ['strong', `in ${sanitiseLine(wish.image)}`],
+          ['plain', wish.network ? ', with the network' : ', without the network'],
+        ];
   const what: Piece[] = [
     ['accent', ' a '],
+    ...where,
+    ['plain', ': '],
     ['strong', `continue from t${turn}`],
     ['warning', edited === null ? '' : ' edited'],
     ['plain', ' with the agent '],
     ['strong', sanitiseLine(command)],
-    ['plain', wish === null ? ' here, with all your rights' : ` in ${sanitiseLine(wish.image)}`],
     ['quiet', `; then ${sanitiseLine(model.url)}`],
   ];
   const hints: Hint[] = [
@@ -109,11 +127,11 @@ function agentLines(
     ['w', 'image'],
     ['Esc', 'close'],
   ];
-  return [what, keys(hints, width)];
+  return { what, hints };
 }
 
-function forkLines(question: ForkQuestion, width: number): QuestionLines {
-  if (question.agent !== null) return agentLines(question, question.agent.command, width);
+function forkParts(question: ForkQuestion, width: number): QuestionParts {
+  if (question.agent !== null) return agentParts(question, question.agent.command);
   const { turn, edited, model, settings, reward, where, inWorld, confirm } = question;
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
@@ -135,38 +153,32 @@ function forkLines(question: ForkQuestion, width: number): QuestionLines {
   const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
   const canRun = where !== null && where.problem === null && (inWorld?.problem ?? null) === null;
   if (confirm !== null)
-    return [
+    return {
       what,
-      keys(
-        [
-          ['y', confirm === 1 ? 'one branch' : `${confirm} branches`],
-          ['Esc', 'close'],
-        ],
-        width,
-      ),
-    ];
-  return [
-    what,
-    keys(
-      [
-        ...(canRun
-          ? ([
-              ['Enter', branches],
-              ['2-9', 'branches'],
-            ] as const)
-          : []),
-        ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
-        ['e/E', 'edit'],
-        ['a', 'agent'],
-        ...(inWorld === null ? [] : [['w', 'image'] as const]),
+      hints: [
+        ['y', confirm === 1 ? 'one branch' : `${confirm} branches`],
         ['Esc', 'close'],
       ],
-      width,
-    ),
-  ];
+    };
+  return {
+    what,
+    hints: [
+      ...(canRun
+        ? ([
+            ['Enter', branches],
+            ['2-9', 'branches'],
+          ] as const)
+        : []),
+      ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
+      ['e/E', 'edit'],
+      ['a', 'agent'],
+      ...(inWorld === null ? [] : [['w', 'image'] as const]),
+      ['Esc', 'close'],
+    ],
+  };
 }
 
-function rescoreLines({ rollouts, scope, choice }: RescoreQuestion, width: number): QuestionLines {
+function rescoreParts({ rollouts, scope, choice }: RescoreQuestion): QuestionParts {
   const { what, where } = rewardRuns(choice) ?? { what: rewardText(choice), where: 'this program' };
   const pieces: Piece[] = [
     ['accent', ' r '],
@@ -183,7 +195,7 @@ function rescoreLines({ rollouts, scope, choice }: RescoreQuestion, width: numbe
     ['e', 'another function'],
     ['Esc', 'close'],
   ];
-  return [pieces, keys(hints, width)];
+  return { what: pieces, hints };
 }
 
 function wherePieces(where: Where | null, isEdited: boolean): Piece[] {

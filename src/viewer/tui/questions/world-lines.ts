@@ -2,36 +2,36 @@ import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
 import type { FoundForkWorld, WhatRuns, WorldQuestion } from '../state/replay.ts';
-import { type Hint, keys, type QuestionLines } from './hints.ts';
+import { type Hint, nameFromData, type QuestionParts } from './hints.ts';
 
 /** The calls that would run, their image, and how it was found. */
-export function worldLines(question: WorldQuestion, width: number): QuestionLines {
+export function worldParts(question: WorldQuestion): QuestionParts {
   const { found, confirm } = question;
   const what: Piece[] = [
     ['accent', ' ! '],
     ...(confirm === null ? callPieces(question) : confirmPieces(confirm, question)),
   ];
-  if (found === null) return [[...what, ['quiet', '  looking for its image …']], keys([['Esc', 'close']], width)];
+  if (found === null) return { what: [...what, ['quiet', '  looking for its image …']], hints: [['Esc', 'close']] };
   const { image, how, settings, problem, asks } = found;
   if (problem !== null) what.push(['warning', `  cannot run: ${sanitiseLine(problem)}`]);
   else if (image === null) what.push(['warning', ': it needs the files of an image, and the record names none']);
   else {
-    what.push(['plain', ' in '], ['strong', sanitiseLine(image)], ['quiet', ` (${sanitiseLine(how)})`]);
+    what.push(['plain', ' in '], ['strong', nameFromData(image)], ['quiet', ` (${sanitiseLine(how)})`]);
     if (confirm !== null && asks !== null) what.push(['warning', `: ${sanitiseLine(asks)}`]);
     if (settings !== '') what.push(['quiet', `, ${sanitiseLine(settings)}`]);
   }
-  return [what, keys(hintsOf(question, image !== null && problem === null), width)];
+  return { what, hints: hintsOf(question, image !== null && problem === null) };
 }
 
 /** The container's tools of a fork, and the image that they run in. */
 export function forkWorldPieces({ tools, image, how, asks, problem }: FoundForkWorld, isAsked: boolean): Piece[] {
   if (problem !== null) return [['warning', `; no: ${sanitiseLine(problem)}`]];
-  const names: Piece = ['quiet', `; ${sanitiseLine(tools)}`];
+  const names: Piece = ['quiet', `; ${nameFromData(tools)}`];
   if (image === null) return [names, ['warning', ' not here: no image is named']];
   return [
     names,
     ['plain', ' in '],
-    ['strong', sanitiseLine(image)],
+    ['strong', nameFromData(image)],
     ['quiet', ` (${sanitiseLine(how)})`],
     ...(isAsked && asks !== null ? [['warning', `: ${sanitiseLine(asks)}`] as const] : []),
   ];
@@ -39,7 +39,7 @@ export function forkWorldPieces({ tools, image, how, asks, problem }: FoundForkW
 
 function callPieces({ name, turn, call, calls, edited, found }: WorldQuestion): Piece[] {
   const pieces: Piece[] = [
-    ['strong', sanitiseLine(name)],
+    ['strong', nameFromData(name)],
     ['quiet', ` t${turn}${calls > 1 ? `, call ${call + 1} of ${calls}` : ''}`],
   ];
   if (edited !== undefined) pieces.push(['warning', ' edited']);
