@@ -88,7 +88,7 @@ export async function runAgent(
             seconds,
             onError,
           })
-        : startInWorld(world, command, address, environment, say);
+        : startInWorld(world, command, address, environment, { say, seconds });
     stop = agent.stop;
     signal?.addEventListener('abort', cancel, { once: true });
     const status = await agent.status;

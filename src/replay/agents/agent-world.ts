@@ -2,6 +2,7 @@ import { removeTree } from '../../sandbox/worlds/layers.ts';
 import { LiveWorld } from '../../sandbox/worlds/world.ts';
 import { type WorldOptions, worldPlan } from '../worlds/replay-world.ts';
 import { type AgentProcess, agentVariables } from './agent-process.ts';
+import type { AgentWatch } from './agent-run.ts';
 
 /** An agent is ended after this time if nothing else ends it. */
 const LONGEST = 24 * 3600;
@@ -12,7 +13,7 @@ export function startInWorld(
   command: string,
   address: string,
   environment: Record<string, string>,
-  say: (text: string) => void,
+  { say, seconds = LONGEST }: Pick<AgentWatch, 'say' | 'seconds'>,
 ): AgentProcess {
   const folder = options.store.live();
   const plan = worldPlan(options, folder, []);
@@ -20,7 +21,7 @@ export function startInWorld(
   const run = async (): Promise<number> => {
     try {
       await world.open();
-      const { exit, excess, stderr } = await world.run(command, { timeLimit: LONGEST, merged: false });
+      const { exit, excess, stderr } = await world.run(command, { timeLimit: seconds, merged: false });
       if (excess !== null) say(`the agent's world was ended: it took ${excess}`);
       if (exit !== 0) for (const line of stderr.toString('utf8').split('\n').filter(Boolean).slice(-5)) say(line);
       return exit ?? 137;

@@ -92,7 +92,8 @@ function shellThatRuns(script: string): string[] {
 
 /**
  * Starts a world's first shell: it waits for a line on its standard input, or on descriptor 3 if that is a terminal, because
- * nothing may run before the limits hold. @param isTerminal a person types into it
+ * nothing may run before the limits hold. Bubblewrap takes the place of the shell that dies with this program: a shell between them would
+ * keep a world alive after a kill. @param isTerminal a person types into it
  */
 export function launchWorld(plan: WorldPlan, guard: WorldGuard, isTerminal: boolean): ChildProcess {
   const { lowers, folder, hostname, env, network, hidden, workdir } = plan;
@@ -129,7 +130,11 @@ ${guard.ulimits}
 ${
   isTerminal
     ? `mkdir -p root/run && cat > root/run/rc <<'${end}'\ncd ${shellQuoted(workdir)} 2>/dev/null\n${plan.captured === undefined ? '' : restoreText(plan.captured)}PS1='${PROMPT}'\n${end}\nset -m\n${bwrap} 3<&-`
-    : `exec 7>&1 8>&2\n{ ${bwrap} 2>&1 1>&9 7>&- 8>&- 9>&- | cat >&8 5>&- 6>&-; } 9>&1 | cat >&7 5>&- 6>&-`
+    : `exec 7>&1 8>&2
+rm -f out errors && mkfifo out errors || exit 91
+cat <out >&7 5>&- 6>&- &
+cat <errors >&8 5>&- 6>&- &
+exec ${bwrap} >out 2>errors 7>&- 8>&-`
 }`;
   const seccomp = hasSeccomp() ? openSync(filter, 'r') : null;
   const child = spawn(

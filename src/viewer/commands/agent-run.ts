@@ -55,8 +55,10 @@ export async function replayAgent(
   const rules = historyRules(flags.exact);
   const verdicts: Verdict[] = [];
   const selected = selectRows(args, await dumpOptions(flags), filterOf(flags.filter));
+  const stop = interruption();
   for await (const { row } of selected) {
-    const verdict = await verdictOf(row, flags, rules);
+    const verdict = await verdictOf(row, flags, rules, stop.signal);
+    if (stop.signal.aborted) break;
     verdicts.push(verdict);
     const { locator, word, detail, lines, turns, outcome } = verdict;
     if (flags.json)
@@ -65,7 +67,12 @@ export async function replayAgent(
       );
     else await print(`${[sanitiseLine(`${locator}  ${word}: ${detail}`), ...lines].join('\n')}\n`);
   }
+  stop.end();
   if (flags.junit !== undefined) writeJunit(flags.junit, verdicts);
+  if (stop.signal.aborted) {
+    say(`interrupted after ${plural(verdicts.length, 'rollout')}`);
+    return ANSWER_IS_NO;
+  }
   if (verdicts.length === 0) {
     say('no rollouts');
     return ANSWER_IS_NO;
@@ -79,13 +86,14 @@ async function verdictOf(
   row: DumpRecord,
   flags: AgentReplayFlags & { agent: string },
   rules: HistoryRules,
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const { locator, rollout } = row;
   const none = { locator, lines: [], turns: [], outcome: null };
   if (rollout === null) return { ...none, word: 'unreadable', detail: row.error ?? 'no rollout' };
   const outcome = await runAgent(
     { rollout, command: flags.agent, rules, liveFrom: null, world: null, open: () => NOWHERE },
-    { say, seconds: flags.timeout },
+    { say, signal, seconds: flags.timeout },
   );
   const { difference, asked, status } = outcome;
   const turns = outcome.turns.map((turn) => ({
@@ -118,6 +126,19 @@ async function verdictOf(
     word: 'same',
     detail: `${plural(turns.length, 'turn')} asked for; ${ended}`,
     lines: [],
+  };
+}
+
+/** Ends the agent under way, and all that would follow. */
+function interruption(): { signal: AbortSignal; end(): void } {
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  return {
+    signal: stop.signal,
+    end: () => {
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    },
   };
 }
 
@@ -166,6 +187,7 @@ export interface AgentForkFlags extends ReadingFlags, Omit<WorldFlags, 'tool'> {
   out?: string;
   journal?: string;
   json?: boolean;
+  timeout?: number | undefined;
 }
 
 /** Runs the agent up to a turn with recorded replies, and on with the live model. @returns the exit status */
@@ -181,6 +203,8 @@ export async function forkAgent(
   if (problem !== null) throw new UsageError(problem);
   const dump = Dump.open([place.path], await dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
+  const stop = interruption();
+  const { signal } = stop;
   try {
     const row = await findRow(dump, { ...place, turn });
     const { rollout, locator } = row;
@@ -190,8 +214,9 @@ export async function forkAgent(
     const edited = editedText(rollout, turn);
     const fork = { row, rollout, command, turn, edited, modelUrl, world, journal, out };
     let parted = 0;
-    for (let branch = 1; branch <= flags.n; branch++) {
-      const { outcome, path, words } = await agentBranch(fork, branchUid(recordKey(row.raw)), { say });
+    const watch = { say, signal, seconds: flags.timeout };
+    for (let branch = 1; branch <= flags.n && !signal.aborted; branch++) {
+      const { outcome, path, words } = await agentBranch(fork, branchUid(recordKey(row.raw)), watch);
       const { difference, isLive, status } = outcome;
       if (!isLive) parted++;
       if (flags.json)
@@ -209,8 +234,13 @@ export async function forkAgent(
         );
     }
     if (journal.problem !== null) say(journal.problem);
+    if (signal.aborted) {
+      say('interrupted');
+      return ANSWER_IS_NO;
+    }
     return parted === 0 ? DONE : parted === flags.n ? USAGE : ANSWER_IS_NO;
   } finally {
+    stop.end();
     journal.close();
     dump.close();
   }

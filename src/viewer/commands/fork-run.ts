@@ -56,7 +56,8 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     if (ignored !== undefined) throw new UsageError(`${ignored} does not go with --agent: the agent decides it`);
     const { edit, agent } = flags;
     const { forkAgent } = await import('./agent-run.ts');
-    return forkAgent(text, { ...flags, agent }, (rollout, at) =>
+    const { timeout } = limitsOf(asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS))));
+    return forkAgent(text, { ...flags, agent, timeout }, (rollout, at) =>
       edit === undefined ? null : editedTurn(rollout, at, edit, '--edit'),
     );
   }
@@ -158,7 +159,9 @@ const engineOnly = (flags: ForkFlags): string[] => [
   ...['reward', 'tools', 'tokenizer'].flatMap((name) => (flags[name] === undefined ? [] : [`--${name}`])),
   ...(flags.toolFormat === undefined ? [] : ['--tool-format']),
   ...(flags.api === 'chat' ? [] : ['--api']),
-  ...Object.keys(settingTexts(flags, FORK_SETTINGS)).map((key) => `--${key.replaceAll('_', '-')}`),
+  ...Object.keys(settingTexts(flags, FORK_SETTINGS))
+    .filter((key) => key !== 'timeout')
+    .map((key) => `--${key.replaceAll('_', '-')}`),
 ];
 
 /** The tools of the rollout's container, in the state before a turn. The calls before it are run, and compared. */

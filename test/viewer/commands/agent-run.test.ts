@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createNetServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, rolloutViewer as program } from '../../program.ts';
+import { bin, directoryWith, rolloutViewer as program } from '../../program.ts';
 
 const rolloutViewer = async (...args: string[]) => {
   const { code: status, stdout } = await program(args);
@@ -133,4 +136,28 @@ test('an agent that goes another way before the fork is stopped, and shows where
   expect(status).toBe(2);
   expect(stdout).toContain('went another way before t4');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('brief.');
+});
+
+test('^c ends the agent, and the branches or rollouts that would follow', async () => {
+  const listener = createNetServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const hangs = `node -e 'require("node:net").connect(${port}, "127.0.0.1")'`;
+  const locator = join(dump, 'rollout.jsonl:1');
+  for (const args of [
+    ['fork', locator, '--turn', '4', '--model-url', modelUrl, '-n', '3', '--out', directoryWith({}), '--agent', hangs],
+    ['replay', locator, locator, '--agent', hangs],
+  ]) {
+    const connected = once(listener, 'connection') as Promise<[Socket]>;
+    const running = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
+    const exited = once(running, 'exit');
+    const [socket] = await connected;
+    socket.on('error', () => {}).resume();
+    const closed = once(socket, 'close');
+    running.kill('SIGINT');
+    await closed;
+    expect(await exited).toEqual([1, null]);
+  }
+  listener.close();
 });

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createNetServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
-import { directoryWith, rolloutViewer } from '../../program.ts';
+import { bin, directoryWith, rolloutViewer } from '../../program.ts';
 
 const skips = (await worldProblem()) !== null;
 
@@ -58,11 +61,11 @@ describe.skipIf(skips)('fork --agent --image (skipped where no world can be made
   });
   afterAll(() => server.close());
 
-  const fork = (command: string, ...args: string[]) =>
-    rolloutViewer([
-      ...['fork', join(dump, 'rollout.jsonl:1'), '--turn', '5', '--agent', command, '--model-url', modelUrl],
-      ...['--image', 'host', '--yes', '--out', directoryWith({}), ...args],
-    ]);
+  const words = (command: string, ...args: string[]) => [
+    ...['fork', join(dump, 'rollout.jsonl:1'), '--turn', '5', '--agent', command, '--model-url', modelUrl],
+    ...['--image', 'host', '--yes', '--out', directoryWith({}), ...args],
+  ];
+  const fork = (command: string, ...args: string[]) => rolloutViewer(words(command, ...args));
 
   test('its tools rebuild the state of the turn for each branch, and nothing of it stays', async () => {
     const { code, stdout } = await fork(agent, '--network', '-n', '2');
@@ -75,5 +78,28 @@ describe.skipIf(skips)('fork --agent --image (skipped where no world can be made
     const { stdout } = await fork(`${agent} more`, '--network');
     expect(stdout).toContain('went another way before t5');
     expect((await fork(agent)).stderr).toContain('needs --network');
+  });
+
+  test.each(['SIGKILL', 'SIGINT'] as const)('%s ends the agent with the program', async (signal) => {
+    const listener = createNetServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const address = listener.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const hangs = `${process.execPath} -e 'require("node:net").connect(${port}, "127.0.0.1")'`;
+    const program = spawn(process.execPath, [bin, ...words(hangs, '--network', '-n', '3')], { stdio: 'ignore' });
+    const exited = once(program, 'exit');
+    const [socket] = (await once(listener, 'connection')) as [Socket];
+    socket.on('error', () => {}).resume();
+    const closed = once(socket, 'close');
+    program.kill(signal);
+    await closed;
+    expect(await exited).toEqual(signal === 'SIGKILL' ? [null, signal] : [1, null]);
+    listener.close();
+  });
+
+  test('--timeout ends an agent that hangs', async () => {
+    const { code, stdout } = await fork('sleep 1000', '--network', '--timeout', '1');
+    expect(stdout).toContain('before it reached t5');
+    expect(code).toBe(2);
   });
 });

@@ -61,7 +61,11 @@ describe('a question', () => {
       fc.string({ maxLength: 3000, unit: 'grapheme' }),
       fc.constant('x'.repeat(5000)),
     );
-    const kind = fc.constantFrom(agent, (name: string) => call(name, null), (name: string) => call(name, 'all'));
+    const kind = fc.constantFrom(
+      agent,
+      (name: string) => call(name, null),
+      (name: string) => call(name, 'all'),
+    );
     fc.assert(
       fc.property(sizes, text, kind, ({ width, rows }, name, question) => {
         const { what, keys } = questionLines(question(name), width, rows);

@@ -106,7 +106,7 @@ function agentParts({ turn, edited, model, settings, wish }: ForkQuestion, comma
       ? [['warning', 'here, with all your rights']]
       : [
           ['strong', `in ${sanitiseLine(wish.image)}`],
-          ['plain', wish.network ? ', with the network' : ', without the network'],
+          wish.network ? ['plain', ', with the network'] : ['warning', ', without the network, which it needs'],
         ];
   const what: Piece[] = [
     ['accent', ' a '],

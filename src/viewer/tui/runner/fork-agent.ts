@@ -26,7 +26,7 @@ export async function startAgentFork(
   const turn = modelTurns(rollout).find(({ index }) => (edited === null ? index >= at : index === at))?.index;
   if (turn === undefined) throw new Error(`an agent continues from a turn that the model wrote; t${at} is not one`);
   if (wish !== null && !wish.network)
-    throw new Error('the agent in an image needs the network, to reach the recorder: w, then IMAGE network');
+    throw new Error('the agent needs the network to reach the recorder: w, then IMAGE network');
   const world = wish === null ? null : await openWorldOf(runner, row, wish);
   const fork = { row, rollout, command, turn, edited, modelUrl: model.url, world, journal: runner.journal };
   const record = recordKey(row.raw);
