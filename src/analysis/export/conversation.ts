@@ -110,6 +110,25 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
   };
 }
 
+/**
+ * The turns that are only known as text, each as its exact text without parts: a template might write parts cut from
+ * it differently.
+ */
+export const withWholeTurns = (one: ExportConversation): ExportConversation =>
+  one.isRecorded ? one : { ...one, messages: one.messages.map((turn) => (turn.isApart ? turn : wholeTurn(turn))) };
+
+const wholeTurn = ({ role, text, trained }: ExportMessage): ExportMessage => ({
+  role,
+  text,
+  trained,
+  content: text,
+  reasoning: null,
+  calls: [],
+  answers: null,
+  name: null,
+  isApart: false,
+});
+
 /** null for what no column of ids holds. */
 const plainId = (id: JsonValue): string | number | null =>
   typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))

@@ -35,6 +35,8 @@ interface FormatBase {
   limits: readonly ExportLimit[];
   /** How its loader makes tokens. recorded: it takes the recorded ids; null: it applies its own template. */
   tokens: LoaderRule | 'recorded' | null;
+  /** It takes calls, results and reasoning only as parts, also those that are cut from text. */
+  cutsText?: true;
   /** Parquet columns, in order; each is a string column unless it says otherwise. */
   columns?: readonly ParquetColumn[];
 }
@@ -86,6 +88,9 @@ export const REPLY_LIMITS = ['empty', 'cut', 'inferred', 'split_mask', ...CHAT_L
 
 /** Losses common to all loaders that cannot mask single replies. */
 export const SFT_LIMITS = [...REPLY_LIMITS, 'masked_turns', 'prompt_replies'] as const;
+
+/** Losses of loaders with templates of their own, which fill in places by text that a rollout may contain. */
+export const PLACEHOLDERS = ['empty_system', 'placeholders'] as const satisfies readonly ExportLimit[];
 
 /** Losses common to all loaders of answers to a prompt, which they train whole. */
 export const ANSWER_LIMITS = ['empty', 'cut', ...CHAT_LIMITS, 'no_prompt'] as const;

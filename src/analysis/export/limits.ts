@@ -12,6 +12,20 @@ const response = ({ messages, response: at }: ExportConversation) => messages.sl
 
 const replies = (conversation: ExportConversation) => response(conversation).filter(({ role }) => role === 'assistant');
 
+const behindSystem = ({ messages }: ExportConversation) =>
+  messages[0]?.role === 'system' ? messages.slice(1) : messages;
+
+/** Which roles may come before a role; an empty one is the beginning. */
+const MAY_FOLLOW = new Map([
+  ['user', ['', 'assistant']],
+  ['assistant', ['user', 'tool']],
+  ['tool', ['assistant', 'tool']],
+]);
+
+const TAG = /<\/?(?:think|tool_call)>/;
+const MEDIUM = /<(?:image|video|audio)>/;
+const TURN_NUMBER = /\{\{(?:idx|ROUND[01])\}\}/;
+
 /** Roles that chat templates know. */
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
 
@@ -125,15 +139,39 @@ export const LIMITS = {
     says: 'a rollout with words beside a call, which this format drops',
     holds: ({ messages }) => messages.some(({ calls, content }) => calls.length > 0 && content.trim() !== ''),
   },
+  call_tags: {
+    says: 'a rollout with a call or its reasoning that contains tags, by which its loader cuts',
+    holds: ({ messages }) =>
+      messages.some(
+        ({ calls, reasoning }) =>
+          calls.length > 0 && TAG.test([reasoning, ...calls.map((call) => call.arguments)].join('\n')),
+      ),
+  },
   order: {
     says: 'a rollout whose replies do not take turns with questions and results, one by one: its loader skips it',
-    holds: ({ messages }) => {
-      const turns = messages[0]?.role === 'system' ? messages.slice(1) : messages;
+    holds: (one) => {
+      const turns = behindSystem(one);
       return (
         turns.length % 2 === 1 ||
         turns.some(({ role }, at) => (at % 2 === 0 ? role !== 'user' && role !== 'tool' : role !== 'assistant'))
       );
     },
+  },
+  rounds: {
+    says: 'a rollout whose replies do not take turns with questions or results: its loader joins them, or skips it',
+    holds: (one) => {
+      const roles = behindSystem(one).map(({ role }) => role);
+      return roles.at(-1) !== 'assistant' || roles.some((role, at) => MAY_FOLLOW.get(role)?.includes(roles[at - 1] ?? '') !== true);
+    },
+  },
+  empty_system: {
+    says: 'a rollout with an empty system turn, which its loader leaves out',
+    holds: ({ messages: [first] }) => first?.role === 'system' && first.content === '',
+  },
+  placeholders: {
+    says: 'a rollout whose text contains a placeholder of its loader, such as <image> or {{idx}}',
+    holds: ({ messages }) =>
+      messages.some(({ role, text }) => MEDIUM.test(text) || (role === 'user' && TURN_NUMBER.test(text))),
   },
   no_ids: {
     says: 'a rollout without recorded token ids',

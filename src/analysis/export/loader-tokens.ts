@@ -7,7 +7,7 @@ import type { ExportRow } from './format.ts';
 import type { LoaderRule } from './loader-rule.ts';
 import type { LoaderTemplate } from './loader-template.ts';
 import type { ExportMessage } from './message.ts';
-import { exportMessages, isTrainedReply } from './openai-messages.ts';
+import { exportMessages, isTrainedReply, withThinking } from './openai-messages.ts';
 
 export interface LoadedTokens {
   ids: number[];
@@ -50,6 +50,8 @@ export class LoaderTokens {
         return this.#each(rows);
       case 'prefixes':
         return this.#prefixes(rows, listed);
+      case 'slots':
+        return this.#slots(conversation);
       case 'whole':
         return this.#whole(rows, listed, conversation);
     }
@@ -95,6 +97,36 @@ export class LoaderTokens {
     if (at < 0 && whole.length === loaded.ids.length) return loaded;
     const from = at < 0 ? whole.length : at;
     throw new Error(`the template gives other tokens for the messages one by one than together, from token ${from} on`);
+  }
+
+  /** Tools and calls are written by the trainer's own templates. */
+  #slots(conversation: ExportConversation): LoadedTokens {
+    const { messages, tools } = conversation;
+    if ((tools?.length ?? 0) > 0 || messages.some(({ calls }) => calls.length > 0))
+      throw new Error('the trainer writes tools and calls by templates of its own');
+    const rows = messages.map((message) => ({ role: message.role, content: withThinking(message) }));
+    const text = (...of: readonly ExportRow[]): string => this.#render(of, null, false).text;
+    const user = { role: 'user', content: '' };
+    const [one, opened] = [text(user), this.#render([user], null, true).text];
+    const system = 2 * one.length - text(user, user).length;
+    const loaded: LoadedTokens = { ids: [], mask: [], messages: [] };
+    let between: ExportRow[] = [];
+    for (const [at, row] of rows.entries()) {
+      if (row.role !== 'assistant') {
+        between.push(row);
+        continue;
+      }
+      const joined = this.rule.joinsResults ? withJoinedResults(between) : between;
+      const before = this.#render(joined, null, true).text.slice(loaded.ids.length === 0 ? 0 : system);
+      append(loaded, at - 1, this.#tokenizer.ids(before), Number.POSITIVE_INFINITY);
+      const reply = text(user, row);
+      if (!reply.startsWith(opened)) throw new Error('the template opens a reply otherwise than it writes one');
+      const isTrained = this.rule.trains !== 'marked' || isTrainedReply(conversation, at);
+      const ids = this.#tokenizer.ids(reply.slice(opened.length));
+      append(loaded, at, ids, isTrained ? 0 : Number.POSITIVE_INFINITY);
+      between = [];
+    }
+    return loaded;
   }
 
   /** get_formatted_message_log: a message is the text that it adds, and the ends of the text are completed. */
@@ -169,6 +201,13 @@ const withParsedCalls = (message: ExportMessage): ExportMessage => ({
   ...message,
   calls: message.calls.map((call) => ({ ...call, arguments: argumentsText(parseJson(call.arguments)) })),
 });
+
+const withJoinedResults = (rows: readonly ExportRow[]): ExportRow[] => {
+  const results = rows.filter(({ role }) => role === 'tool');
+  if (results.length === 0) return [...rows];
+  const content = results.map((row) => `<tool_response>\n${row.content}\n</tool_response>`).join('\n');
+  return [...rows.filter(({ role }) => role !== 'tool'), { role: 'user', content }];
+};
 
 /** Adds a message's tokens; those from `trainedFrom` on are trained. */
 function append(loaded: LoadedTokens, message: number, ids: readonly number[], trainedFrom: number): void {

@@ -40,6 +40,10 @@ export const exportMessages = (
     isRecorded || message.isApart ? structuredMessage(message, { reasoning: true }) : plainMessage(message),
   );
 
+/** The content with its reasoning before it, for trainers that read reasoning from the text. */
+export const withThinking = ({ reasoning, content }: ExportMessage): string =>
+  reasoning === null ? content : `<think>\n${reasoning}\n</think>\n\n${content}`;
+
 /** For rows that mark which messages are trained. */
 export const isTrainedReply = (
   { messages, response }: Pick<ExportConversation, 'messages' | 'response'>,

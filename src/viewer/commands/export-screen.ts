@@ -1,5 +1,5 @@
 import { ExportTally } from '../../analysis/export/card.ts';
-import type { ExportConversation } from '../../analysis/export/conversation.ts';
+import { type ExportConversation, withWholeTurns } from '../../analysis/export/conversation.ts';
 import { Contamination, Copies } from '../../analysis/export/copies.ts';
 import type { AnswerPair, ExportFormat } from '../../analysis/export/format.ts';
 import { type ExportLimit, firstLimit, LIMIT_NAMES } from '../../analysis/export/limits.ts';
@@ -61,6 +61,7 @@ export class ExportScreen {
   readonly #asText = new Set<string>();
   readonly #perPrompt: number | null;
   readonly #isVerified: boolean;
+  readonly #form: (one: ExportConversation) => ExportConversation;
   readonly #ofPrompt = new Map<string, number>();
   readonly #members: ReadonlyMap<string, { source: string }> | null;
 
@@ -80,6 +81,7 @@ export class ExportScreen {
     this.#isMaskAccepted = MASK_LIMITS.some((limit) => this.#accepted.includes(limit) && format.limits.includes(limit));
     this.#perPrompt = flags.perPrompt ?? null;
     this.#isVerified = flags.verified === true;
+    this.#form = format.cutsText === true ? (one) => one : withWholeTurns;
     this.#members = source.set?.members ?? null;
   }
 
@@ -114,7 +116,8 @@ export class ExportScreen {
   }
 
   /** A rollout in the form that is exported; null if it is not, which is counted. */
-  lets(one: ExportConversation): ExportConversation | null {
+  lets(read: ExportConversation): ExportConversation | null {
+    const one = this.#form(read);
     const member = this.#members?.get(one.locator);
     if (member !== undefined && member.source !== one.source) return this.#refuse('changed', one);
     if (this.#isVerified && one.edit === 'unverified') return this.#leaveOut('edited and not verified');
@@ -142,13 +145,13 @@ export class ExportScreen {
 
   /** The form of a rollout that `lets` let pass, when it is read again. */
   again = (one: ExportConversation): ExportConversation =>
-    this.#asText.has(one.locator) ? asTextConversation(one) : one;
+    this.#asText.has(one.locator) ? asTextConversation(one) : this.#form(one);
 
   /** Both answers of a pair in one form that loses nothing; null if no form gives the recorded tokens. */
   alike(pair: AnswerPair): AnswerPair | null {
     if (pair.better.isRecorded === pair.worse.isRecorded) return pair;
     const isText = pair.better.isTextWhole && pair.worse.isTextWhole;
-    const form = isText ? asTextConversation : (one: ExportConversation) => ({ ...one, isRecorded: true });
+    const form = isText ? asTextConversation : (one: ExportConversation) => one;
     const [better, worse] = [form(pair.better), form(pair.worse)];
     for (const one of [better, worse]) if (this.#difference(one) !== null) return this.#refuse('ids', one);
     return { ...pair, better, worse };
@@ -205,11 +208,8 @@ export class ExportScreen {
 }
 
 /** The tools are in the system text then. */
-const asTextConversation = (one: ExportConversation): ExportConversation => ({
-  ...one,
-  isRecorded: false,
-  tools: null,
-});
+const asTextConversation = (one: ExportConversation): ExportConversation =>
+  withWholeTurns({ ...one, isRecorded: false, tools: null });
 
 /** Adds the texts of an evaluation: all strings of each record of whatever file a dump may be; a line that is not JSON is a text. @throws UsageError */
 async function addTexts(against: Contamination, path: string, options: DumpOptions): Promise<void> {

@@ -9,6 +9,7 @@ import { truthData } from '../../support/shared-data.ts';
 /** TRAINERS_PYTHON names a Python with trl, transformers, torch, pandas and pillow; the others checkouts. */
 const { TRAINERS_PYTHON: python = 'python3', VERL_SOURCE: verl = '', SLIME_SOURCE: slime = '' } = process.env;
 const { NEMO_RL_SOURCE: nemo = '', AXOLOTL_SOURCE: axolotl = '', PRIME_RL_SOURCE: prime = '' } = process.env;
+const { LLAMA_FACTORY_SOURCE: factory = '', MS_SWIFT_SOURCE: swift = '' } = process.env;
 const given = join(truthData, 'exports/tok');
 const has = (modules: string): boolean => spawnSync(python, ['-c', `import ${modules}`]).status === 0;
 const isThere = existsSync(given) && has('trl, transformers, torch, datasets, pandas');
@@ -80,8 +81,8 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
     const file = (path: string): string => join(folder, path);
     const tokenizer = (): string => file('tokenizer.json');
 
-    async function exported(format: string): Promise<string> {
-      const out = file(format);
+    async function exported(format: string, ending = ''): Promise<string> {
+      const out = file(format + ending);
       const args = ['export', file('1.jsonl'), '--to', format, '--out', out, '--drop', '--tokenizer', tokenizer()];
       const { stderr, code } = await rolloutViewer(args, { env: { XDG_STATE_HOME: folder } });
       expect(code, stderr).toBe(0);
@@ -136,6 +137,28 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         const beginsSo = (id: number): boolean =>
           /assistant\n\[/.test(`${lines.get(id)?.input}${lines.get(id)?.output}`);
         expect(differing(lines, loaded, 'nothing').filter((id) => !beginsSo(id))).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(factory === '')(
+      `LLaMA-Factory does, by its template of the same form${factory === '' ? ' (skipped: LLAMA_FACTORY_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const rows = await exported('llama-factory', '.json');
+        const template = name === 'chatml' ? 'chatml' : 'qwen3_nothink';
+        const loaded = printed(await run('load_llama_factory.py', [factory, folder, template, rows]));
+        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+        expect(differing(lines, loaded, 'tail')).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(swift === '')(
+      `ms-swift does${swift === '' ? ' (skipped: MS_SWIFT_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_ms_swift.py', [swift, folder, await exported('ms-swift', '.jsonl')]));
+        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+        expect(differing(lines, loaded, 'tail')).toEqual([]);
       },
       600_000,
     );

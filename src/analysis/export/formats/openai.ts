@@ -22,6 +22,7 @@ export const toOpenai: RolloutFormat = {
   about: "OpenAI fine-tuning: trains the model's turns of weight 1; drops reasoning",
   takes: 'rollouts',
   file: 'jsonl',
+  cutsText: true,
   limits: [...REPLY_LIMITS, 'untrained', ...API_LIMITS],
   tokens: null,
   row: (one) => ({
@@ -38,6 +39,7 @@ export const toOpenaiDpo: PairFormat = {
   about: 'OpenAI preference fine-tuning; drops reasoning',
   takes: 'pairs',
   file: 'jsonl',
+  cutsText: true,
   limits: [...ANSWER_LIMITS, ...API_LIMITS, 'masked_results'],
   tokens: null,
   row: ({ better, worse, shared, length }) => ({
