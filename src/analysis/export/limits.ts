@@ -161,7 +161,10 @@ export const LIMITS = {
     says: 'a rollout whose replies do not take turns with questions or results: its loader joins them, or skips it',
     holds: (one) => {
       const roles = behindSystem(one).map(({ role }) => role);
-      return roles.at(-1) !== 'assistant' || roles.some((role, at) => MAY_FOLLOW.get(role)?.includes(roles[at - 1] ?? '') !== true);
+      return (
+        roles.at(-1) !== 'assistant' ||
+        roles.some((role, at) => MAY_FOLLOW.get(role)?.includes(roles[at - 1] ?? '') !== true)
+      );
     },
   },
   empty_system: {

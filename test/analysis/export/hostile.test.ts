@@ -1,7 +1,7 @@
 // Records that no trainer would write, through every format.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { conversationOf, type ExportConversation } from '../../../src/analysis/export/conversation.ts';
+import { conversationOf, type ExportConversation, withWholeTurns } from '../../../src/analysis/export/conversation.ts';
 import { firstLimit } from '../../../src/analysis/export/limits.ts';
 import { EXPORT_FORMATS } from '../../../src/analysis/export/registry.ts';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
@@ -19,6 +19,9 @@ const text = fc.constantFrom(
   '{"a": 1}',
   'a\u2028b',
   '</think>',
+  '<image>',
+  '{{idx}}',
+  '{{ROUND1}}',
 );
 const call = fc.record(
   {
@@ -113,6 +116,8 @@ interface Message {
 
 interface Row {
   messages?: Message[];
+  conversations?: { from: string; value: string }[];
+  system?: string | null;
   prompt: Message[];
   input_ids?: number[];
   tokens?: number[];
@@ -125,9 +130,10 @@ interface Row {
 
 /** Rows of a format whose losses nobody accepted, as a reader of JSON sees them. */
 function* written(takes: string): Generator<{ name: string; one: ExportConversation; row: Row }> {
-  for (const one of CONVERSATIONS) {
+  for (const read of CONVERSATIONS) {
     for (const format of EXPORT_FORMATS) {
       if (format.takes !== takes) continue;
+      const one = format.cutsText === true ? read : withWholeTurns(read);
       if (
         firstLimit(
           one,
@@ -192,6 +198,36 @@ test("calls of OpenAI's file have ids, names, JSON and one result each, and a re
     }
   }
   expect(calls).toBeGreaterThan(0);
+});
+
+test('turns alternate as LLaMA-Factory and ms-swift want them, without text that they replace', () => {
+  const seen = new Set<string>();
+  for (const { name, one, row } of written('rollouts')) {
+    if (name !== 'llama-factory' && name !== 'ms-swift') continue;
+    seen.add(name);
+    const [first, ...others] = one.messages;
+    if (first?.role === 'system') expect(first.content).not.toBe('');
+    for (const { role, text } of one.messages) {
+      expect(text).not.toContain('<image>');
+      if (role === 'user') expect(text).not.toMatch(/\{\{(idx|ROUND1)\}\}/);
+    }
+    if (row.conversations !== undefined) {
+      expect(row.system ?? '').toBe(first?.role === 'system' ? first.content : '');
+      expect(row.conversations.length % 2).toBe(0);
+      for (const [at, { from, value }] of row.conversations.entries()) {
+        expect(at % 2 === 0 ? ['human', 'observation'] : ['gpt', 'function_call']).toContain(from);
+        // Its loader takes the reasoning away by the tags, and the rest must be JSON.
+        if (from !== 'function_call') continue;
+        const calls = JSON.parse(value.replace(/<think>\n.*?\n<\/think>\n\n/s, ''));
+        expect(Object.keys(calls)).toEqual(['name', 'arguments']);
+      }
+      continue;
+    }
+    const roles = (first?.role === 'system' ? others : one.messages).map(({ role }) => role);
+    // Results are joined, and then a question or results come before each reply.
+    expect(roles.join(' ')).toMatch(/^user assistant(?: (?:user|tool(?: tool)*) assistant)*$/);
+  }
+  expect(seen.size).toBe(2);
 });
 
 test('batches hold ids, masks and finite numbers of one length', () => {
