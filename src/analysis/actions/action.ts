@@ -14,8 +14,17 @@ export type CallAction =
   | { kind: 'patch'; text: string; workdir: string | null }
   /** aider's SEARCH/REPLACE blocks. */
   | { kind: 'blocks'; blocks: readonly SearchReplace[] }
-  /** Not run in a container: a browser, a question to a person, keystrokes. */
-  | { kind: 'none'; reason: string };
+  | NoAction;
+
+/** Not run in a container: a browser, a question to a person, keystrokes, a tool that nobody knows. */
+export interface NoAction {
+  kind: 'none';
+  reason: string;
+  /** The tool may have changed files, or the state of a shell. */
+  mayChange: boolean;
+  /** The program that it ran. */
+  code: string | null;
+}
 
 interface ShellAction {
   kind: 'shell';

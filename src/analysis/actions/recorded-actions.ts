@@ -5,7 +5,7 @@ import { argumentsOf, textAt } from './tools/arguments.ts';
 import { CLAUDE_CODE } from './tools/claude-code.ts';
 import { CODEX } from './tools/codex.ts';
 import { EDITOR } from './tools/editor.ts';
-import { NOT_PROGRAMS } from './tools/not-programs.ts';
+import { NOT_PROGRAMS, noAction, unknownTool } from './tools/not-programs.ts';
 import { OPENHANDS } from './tools/openhands.ts';
 import { SHELL, shellAction } from './tools/shell.ts';
 import { SWE_AGENT } from './tools/swe-agent.ts';
@@ -21,7 +21,7 @@ for (const tool of TOOLS) for (const name of tool.names) BY_NAME.set(name, [...(
 /** The action that a call asks for. */
 export function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, use?: ToolUse): CallAction {
   const name = call.name ?? '';
-  if (call.error !== null) return { kind: 'none', reason: `the call could not be read: ${call.error}` };
+  if (call.error !== null) return noAction(`the call could not be read: ${call.error}`);
   if (typeof call.arguments === 'string' && BY_NAME.get(name)?.some(({ agent }) => agent === 'Codex'))
     return { kind: 'patch', text: call.arguments, workdir: null };
   const args = argumentsOf(call.arguments);
@@ -40,12 +40,7 @@ export function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, u
     textAt(args, 'path') !== null &&
     /^(?:view|create|str_replace|insert|undo_edit)$/.test(textAt(args, 'command') ?? '');
   const guessed = isEditor ? EDITOR.read(args, name) : null;
-  return (
-    guessed ?? {
-      kind: 'none',
-      reason: `${name === '' ? 'a call without a name' : name} is not a known tool of a container`,
-    }
-  );
+  return guessed ?? unknownTool(name, args);
 }
 
 /**

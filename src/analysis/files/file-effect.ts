@@ -19,6 +19,8 @@ export type FileEffect =
   | { kind: 'below'; dir: string | null; why: string }
   /** A script of this path runs: what it does is in its text, if that is known. `args` are its words. */
   | { kind: 'script'; path: string; language: ScriptLanguage; args: string }
+  /** A program takes in a module or package whose path, without an extension, ends like this; '' = one beside it. */
+  | { kind: 'module'; path: string; members: readonly string[] }
   /** A program ran whose effects the record does not show. */
   | { kind: 'runs'; what: string };
 

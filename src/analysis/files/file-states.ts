@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import type { RecordedAction } from '../actions/action.ts';
 import { seenResult } from '../actions/seen-result.ts';
+import { noAction } from '../actions/tools/not-programs.ts';
 import { contentHash, type FileStatus, type KnownFile, rangesOf, UNKNOWN } from './known-file.ts';
 import { inDir } from './shell-effects.ts';
 import { afterView, type View } from './views.ts';
@@ -39,7 +40,7 @@ const NO_ACTION: RecordedAction = {
   call: 0,
   turn: 0,
   name: '',
-  action: { kind: 'none', reason: '' },
+  action: noAction(''),
   result: null,
   resultTurn: null,
 };

@@ -61,6 +61,9 @@ export class FollowedFiles {
       case 'blocks':
         this.#edited.blocks(action.blocks);
         return;
+      case 'none':
+        if (action.mayChange) this.#shell.ranTool(action.code, recorded.name);
+        return;
       default:
         return;
     }

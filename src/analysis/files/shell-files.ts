@@ -23,6 +23,8 @@ export class ShellFiles {
   #isLost = false;
   /** Names of functions and aliases of the shell. */
   readonly #defined = new Set<string>();
+  /** Files whose text ran as that of a module. */
+  #imported = new Set<string>();
   /** Whether the shell keeps its directory between calls; null = the record does not say. */
   readonly #keepsDir: boolean | null;
   readonly #trims: boolean;
@@ -44,6 +46,7 @@ export class ShellFiles {
 
   run(command: string, workdir: string | null, result: string | null): void {
     const { name } = this.#states.action;
+    this.#imported = new Set();
     const start =
       workdir === null
         ? this.#keepsDir === false
@@ -73,6 +76,15 @@ export class ShellFiles {
     }
     if (this.#keepsDir !== false && workdir === null) for (const one of defines) this.#defined.add(one);
     this.#leave(start, wasLost, end);
+  }
+
+  /** A tool ran that is not known. @param code its program, if it ran one */
+  ranTool(code: string | null, name: string): void {
+    this.#imported = new Set();
+    const end: ShellEnd = { seen: null, exit: null, hasErrors: true, isAlone: false };
+    const effects = code === null ? [anyFile(`${name} is not a known tool`)] : codeEffects(code, '', name);
+    for (const effect of effects) this.#effect(effect, 'maybe', end);
+    if (code !== null && /^[ \t]*[!%]/m.test(code)) this.#effect(anyFile('a cell runs commands'), 'maybe', end);
   }
 
   /** The directory in which the next command begins. */
@@ -106,6 +118,7 @@ export class ShellFiles {
         return;
       case 'runs':
         this.#states.ranProgram();
+        if (TESTS.test(effect.what)) this.#tests(end);
         return;
       case 'named':
         for (const path of this.#named(effect.text))
@@ -119,6 +132,9 @@ export class ShellFiles {
       }
       case 'script':
         this.#script(effect, end);
+        return;
+      case 'module':
+        this.#module(effect, end);
         return;
       case 'unified-patch': {
         const { seen, exit } = end;
@@ -224,6 +240,38 @@ export class ShellFiles {
     this.#effect({ kind: 'runs', what }, 'maybe', end);
   }
 
+  /** Tests that the record shows write what they name; by convention, others leave the project as it is. */
+  #tests(end: ShellEnd): void {
+    for (const path of this.#states.paths()) {
+      if (!TEST_FILE.test(path) || this.#imported.has(path)) continue;
+      this.#imported.add(path);
+      const text = [...this.#states.at(path).lines.values()].map((line) => line.text).join('\n');
+      for (const effect of codeEffects(text, '', path))
+        if (effect.kind === 'named' || effect.kind === 'touch') this.#effect(effect, 'maybe', end);
+    }
+  }
+
+  /** The effects of a module, by the text of each file that it may be. */
+  #module({ path, members }: Extract<FileEffect, { kind: 'module' }>, end: ShellEnd): void {
+    const at = (name: string): string[] =>
+      this.#states
+        .paths()
+        .filter((one) => `/${one}`.replace(/(?:\/(?:__init__|index))?\.\w+$/, '').endsWith(`/${name}`));
+    const files = path === '' ? [] : at(path);
+    for (const member of members) files.push(...at(path === '' ? member : `${path}/${member}`));
+    for (const one of files) {
+      if (this.#imported.has(one)) continue;
+      this.#imported.add(one);
+      this.#script({ kind: 'script', path: one, language: 'other', args: '' }, end);
+    }
+    // A name that a package does not define is that of a module.
+    const isMissing = (name: string): boolean =>
+      at(path === '' ? name : `${path}/${name}`).length === 0 &&
+      !files.some((one) => [...this.#states.at(one).lines.values()].some(({ text }) => text.includes(name)));
+    if (files.length === 0 || members.some((name) => name !== '*' && isMissing(name)))
+      this.#effect(anyFile('a program takes in a module whose text the record does not show'), 'maybe', end);
+  }
+
   #shown(
     path: string,
     { from, to, isNumbered }: Extract<FileEffect, { kind: 'show' }>,
@@ -288,7 +336,10 @@ export class ShellFiles {
   }
 }
 
-const OF_PROGRAMS: ReadonlySet<string> = new Set<FileEffect['kind']>(['below', 'named', 'runs', 'script']);
+const TESTS = /\b(?:py\.?test|unittest|doctest|jest|vitest|mocha|tests?|coverage|bench)\b/;
+const TEST_FILE = /(?:^|\/)(?:tests?|spec)\/|(?:^|\/)(?:test|conftest)[^/]*$|[._-](?:test|spec)\.\w+$/;
+
+const OF_PROGRAMS: ReadonlySet<string> = new Set<FileEffect['kind']>(['below', 'named', 'runs', 'script', 'module']);
 
 /** Tools whose shell keeps its directory between calls, and those that start a new shell each time. */
 const KEEPS_DIR = /^(?:Bash|execute_bash|run|cd|pwd|ls)$/;

@@ -8,6 +8,7 @@ import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
 import { compareAnswers } from './answers.ts';
 import { asksForChance, compareTexts, type WorldComparison, type WorldRule } from './compare.ts';
+import { DoubtfulDrift, WINDOW_READS } from './doubtful-drift.ts';
 import { FileTools, WINDOW_TOOLS } from './file-tools.ts';
 import type { RolloutPlan } from './world-plan.ts';
 
@@ -78,6 +79,8 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
     const tools = new FileTools(world, before.findLast(({ tools }) => tools !== null)?.tools ?? null);
     const raced = new Set<string>();
     let beside: string[] = [];
+    const doubts = new DoubtfulDrift(plan.actions);
+    for (const one of plan.actions.slice(0, from)) doubts.pass(one);
     let lostBefore: readonly string[] = [];
     const { actions } = plan;
     for (const [i, recorded] of actions.entries()) {
@@ -109,6 +112,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       if (beside.length + processes.length > 0) for (const { path } of record.changed) raced.add(path);
       beside = processes;
       const command = worldCommand(recorded);
+      outcome = { ...outcome, ...doubts.judge(recorded, outcome) };
       const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
       const lost = record.lost.filter((one) => !lostBefore.includes(one));
       lostBefore = record.lost;
@@ -199,7 +203,7 @@ async function runAction(
     return runShell(recorded, world, plan, network);
   }
   if (action.kind === 'window' && !WINDOW_TOOLS.has(action.verb)) {
-    const reads = /^(?:find|search)_/.test(action.verb);
+    const reads = WINDOW_READS.test(action.verb);
     return {
       ...head,
       verdict: reads ? 'skipped' : 'infra',

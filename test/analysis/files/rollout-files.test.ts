@@ -84,6 +84,59 @@ describe('files from the record alone', () => {
     expect(stateAfter('frobnicate', 'Exit code 127\nbash: frobnicate: command not found')).toBe('0 /w/a certain');
   });
 
+  it('are unknown after a program that takes in a module which may write them', () => {
+    const lib = "def go():\n    open('a', 'w').write('y')\n";
+    const stateAfter = (command: string, ...files: [string, string][]) =>
+      told([write('/w/a', 'x\n'), ...files.map(([path, text]) => write(path, text)), bash(command)])
+        .filter((line) => line.includes(' /w/a '))
+        .at(-1)
+        ?.split(' ')[2];
+    for (const [command, ...files] of [
+      ['python3 -c "import own; own.go()"'],
+      ['python3 -c "import os, own as o; o.go()"'],
+      ['python3 -c "from own.part import go; go()"'],
+      ['node -e "require(\'./own\')"'],
+      ['perl -e \'require "./own.pl"\''],
+      ['python3 -c "import own; own.go()"', ['/w/own.py', lib]],
+      ['python3 run.py', ['/w/run.py', 'from lib.own import (\n    go,\n)\ngo()\n'], ['/w/lib/own.py', lib]],
+      ['python3 run.py', ['/w/run.py', 'import one\n'], ['/w/one.py', 'from . import two\n'], ['/w/two.py', lib]],
+      ['python3 run.py', ['/w/run.py', "import os\nos.system('make')\n"]],
+      ['python3 run.py', ['/w/run.py', "exec(open('text').read())\n"]],
+      ['python3 -c "from lib import own"', ['/w/lib/__init__.py', '']],
+      ['pytest -q', ['/w/test_own.py', `def test_it():\n    ${lib.split('\n')[1]}\n`]],
+    ] as [string, ...[string, string][]][])
+      expect(stateAfter(command, ...files), command).toBe('unknown');
+    for (const [command, ...files] of [
+      ['python3 -c "import json, os.path as p; print(p)"'],
+      ['python3 -c "from own import f; print(f(1))"', ['/w/own.py', 'def f(x):\n    return x\n']],
+      ['python3 run.py', ['/w/run.py', 'import lib.own\n'], ['/w/lib/own.py', 'import re\nre.compile("a")\n']],
+      ['python3 -c "from lib import f"', ['/w/lib/__init__.py', 'def f(): pass\n']],
+      ["node -e \"import fs from 'fs'; /zz/.exec('zz')\""],
+      ['pytest -q', ['/w/test_own.py', 'import own\ndef test_it(tmp_path):\n    assert own.f(1) == 1\n']],
+    ] as [string, ...[string, string][]][])
+      expect(stateAfter(command, ...files), command).toBe('certain');
+  });
+
+  it('are unknown after a tool that is not known, unless its program leaves them alone', () => {
+    const stateAfter = (name: string, args: object) => told([write('/w/a', 'x\n'), [name, args, 'ok']]).at(-1);
+    for (const [name, args] of [
+      ['python', { code: "open('a', 'w').write('y')" }],
+      ['execute_ipython_cell', { code: '!make' }],
+      ['jupyter', { code: 'import own' }],
+      ['Task', { prompt: 'change it' }],
+      ['write_to_file', { path: 'b', content: '' }],
+      ['bash_command', { keystrokes: 'rm a\n' }],
+    ] as const)
+      expect(stateAfter(name, args), name).toBe('1 /w/a unknown');
+    for (const [name, args] of [
+      ['python', { code: 'print(1 + 1)' }],
+      ['web_search', { query: 'a' }],
+      ['think', { thought: 'a' }],
+      ['browser', { url: 'http://a' }],
+    ] as const)
+      expect(stateAfter(name, args), name).toBe('0 /w/a certain');
+  });
+
   it('name the calls that may have changed them unseen', () => {
     const { states } = filesOf([
       write('/w/a', 'x\n'),

@@ -23,7 +23,7 @@ const outcome = (call: number): WorldOutcome => ({
 });
 const action = (call: number): RecordedAction => ({
   ...{ call, turn: call, name: 'bash', result: 'a', resultTurn: null },
-  action: { kind: 'none', reason: '' },
+  action: { kind: 'none', mayChange: false, code: null, reason: '' },
 });
 
 function logOf(calls: readonly number[]): { log: OutcomeLog; say: (line: string) => void } {

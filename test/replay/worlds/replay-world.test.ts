@@ -134,6 +134,30 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect(outcomes[0]?.changed.map(({ path, change }) => [path, change])).toEqual([['/tmp/rvw.txt', 'added']]);
   });
 
+  it('calls no difference drift that a call which did not run here, or ran at the same time there, may have made', async () => {
+    const { words, outcomes } = await run([
+      ['web_search', { query: 'x' }, 'y'],
+      bash('echo a', 'b'),
+      ['python', { code: "open('/tmp/rvw-py','w').write('p')" }, ''],
+      bash('echo c', 'c'),
+      bash('cat /tmp/rvw-py', 'p'),
+    ]);
+    expect(words).toEqual(['skipped', 'drift', 'skipped tainted', 'same tainted', 'infra tainted']);
+    expect(outcomes.at(-1)?.reason).toContain('call 2 (python)');
+
+    const made = optionsOf(
+      [bash('cat /tmp/rvw.p', 'new'), bash('echo new > /tmp/rvw.p', ''), bash('echo a', 'b')],
+      temporaryFolder(),
+    );
+    const plan = { ...made.plan, actions: made.plan.actions.map((one) => ({ ...one, turn: 1 })) };
+    const beside = (await run([], temporaryFolder(), { plan })).outcomes;
+    expect(beside.map(({ verdict, reason }) => [verdict, reason?.includes('of the same turn') === true])).toEqual([
+      ['unknown', true],
+      ['same', false],
+      ['drift', false],
+    ]);
+  });
+
   it('keeps a layer a call; a run from the middle finds files and shell as they were', async () => {
     const root = temporaryFolder();
     const calls = [

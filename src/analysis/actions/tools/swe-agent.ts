@@ -2,6 +2,7 @@ import type { CallAction } from '../action.ts';
 import { readShell } from '../shell-words.ts';
 import { textAt } from './arguments.ts';
 import { editorAction } from './editor.ts';
+import { noAction } from './not-programs.ts';
 import type { KnownTool } from './tool.ts';
 
 const WINDOW = new Set(
@@ -13,7 +14,7 @@ const CONTROL = new Set('submit exit_cost exit_context exit_format exit_error ex
 function sweAgentAction(line: string): CallAction {
   const verb = /^\S+/.exec(line)?.[0] ?? '';
   if (verb === 'str_replace_editor') return editorOf(line) ?? shell(line);
-  if (CONTROL.has(verb)) return { kind: 'none', reason: `${verb} ends the rollout` };
+  if (CONTROL.has(verb)) return noAction(`${verb} ends the rollout`);
   if (WINDOW.has(verb)) return windowOf(verb, line) ?? shell(line);
   return shell(line);
 }
