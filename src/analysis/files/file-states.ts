@@ -54,6 +54,8 @@ export class FileStates {
   dir: string | null;
   readonly #files = new Map<string, KnownFile>();
   readonly #unless = new Map<string, number[]>();
+  /** Files of which only their changes are of interest. */
+  readonly #watched = new Map<string, KnownFile>();
   /** Names that may be those of one file or folder. */
   #links: string[][] = [];
 
@@ -107,6 +109,7 @@ export class FileStates {
 
   set(path: string, file: KnownFile, why: string, isRead = false): void {
     const before = this.#files.get(path) ?? UNKNOWN;
+    if (isRead && before === this.#watched.get(path)) return;
     const { call, turn } = this.action;
     this.#files.set(path, file);
     if (file !== before) this.#unless.delete(path);
@@ -155,6 +158,21 @@ export class FileStates {
   ranProgram(): void {
     for (const [path, { status }] of this.#files)
       if (status === 'certain') this.#unless.set(path, [...(this.#unless.get(path) ?? []), this.action.call]);
+  }
+
+  /** From now on these files, and those known, have a content that is like no other. */
+  watch(paths: readonly string[]): void {
+    for (const path of [...paths, ...this.paths()]) {
+      const file: KnownFile = { status: 'certain', text: `\0${path}`, lines: new Map(), isWhole: true };
+      this.#watched.set(path, file);
+      this.#files.set(path, file);
+    }
+    this.#unless.clear();
+  }
+
+  /** The calls that ran programs since; null if the file was changed, or could have been, by what the record shows. */
+  untouched(path: string): number[] | null {
+    return this.#files.get(path) === this.#watched.get(path) ? (this.#unless.get(path) ?? []) : null;
   }
 
   /** From now on these may be names of one file. */

@@ -12,13 +12,29 @@ export class FollowedFiles {
   readonly #patched: PatchedFiles;
   readonly #shell: ShellFiles;
 
-  /** @param workdir base of relative paths; null = they stay relative */
-  constructor(actions: readonly RecordedAction[], workdir: string | null) {
+  /**
+   * @param workdir base of relative paths; null = they stay relative
+   * @param watch files whose changes from one of the actions on are asked for: `untouched`
+   */
+  constructor(
+    actions: readonly RecordedAction[],
+    workdir: string | null,
+    watch: { paths: readonly string[]; from: number } | null = null,
+  ) {
     this.#states = new FileStates(workdir);
     this.#edited = new EditedFiles(this.#states);
     this.#patched = new PatchedFiles(this.#states);
     this.#shell = new ShellFiles(this.#states, this.#patched, actions);
-    for (const action of actions) this.#follow(action);
+    for (const [i, action] of actions.entries()) {
+      if (i === watch?.from) this.#states.watch(watch.paths);
+      this.#follow(action);
+    }
+    if (watch !== null && watch.from >= actions.length) this.#states.watch(watch.paths);
+  }
+
+  /** The calls that may have changed a watched file without a word; null if one changed it, or could have by its text. */
+  untouched(path: string): number[] | null {
+    return this.#states.untouched(path);
   }
 
   get states(): readonly FileState[] {

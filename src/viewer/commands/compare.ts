@@ -3,6 +3,8 @@ import { compareRuns } from '../../analysis/compare/runs.ts';
 import { answerTree } from '../../analysis/compare/tree.ts';
 import { type ComparedTurn, compareTurns } from '../../analysis/compare/turns.ts';
 import { readFactRows } from '../../analysis/facts/fact-rows.ts';
+import { type ComparedFile, comparedFiles } from '../../analysis/files/compared-files.ts';
+import { rolloutFiles } from '../../analysis/files/rollout-files.ts';
 import { groupOfRecord } from '../../analysis/group-of-record.ts';
 import { outcomeCounts, runsReport } from '../../analysis/report/runs.ts';
 import { treeReport } from '../../analysis/report/tree.ts';
@@ -16,6 +18,7 @@ import type { Rollout } from '../../core/rollout/rollout.ts';
 import { scoreText } from '../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { isSetName } from '../../replay/sets/curated-set.ts';
+import { comparedFileText } from '../present/compared-file.ts';
 import { runsPageFile, treePageFile } from './compare-html.ts';
 import { dumpOptions } from './dump-options.ts';
 import { readableSet } from './export-source.ts';
@@ -83,9 +86,10 @@ async function rollouts(
     return DONE;
   }
   const pairs = compareTurns(first.rollout, second.rollout);
+  const files = comparedFiles(rolloutFiles(first.rollout, first.json), rolloutFiles(second.rollout, second.json));
   if (json) {
     await print(
-      `${JSON.stringify({ a: first.locator, b: second.locator, scores: [first.rollout.score, second.rollout.score], turns: pairs })}\n`,
+      `${JSON.stringify({ a: first.locator, b: second.locator, scores: [first.rollout.score, second.rollout.score], turns: pairs, files })}\n`,
     );
     return DONE;
   }
@@ -97,8 +101,12 @@ async function rollouts(
     if (isSame) await print(` the same, ${(a?.pieces[0]?.text.length ?? 0).toLocaleString('en-US')} characters\n`);
     else await print(`\n${sideText('a', a)}${sideText('b', b)}`);
   }
+  if (files.length > 0) await print(`\n[files]\n${files.map(fileText).join('')}`);
   return pairs.every(({ isSame }) => isSame) ? DONE : ANSWER_IS_NO;
 }
+
+const fileText = (file: ComparedFile): string =>
+  `${sanitiseLine(file.path)}: ${comparedFileText(file)}\n${sanitise(file.diff ?? '')}`;
 
 /** Words that only this side says are in {braces}. */
 const sideText = (name: string, side: ComparedTurn | null): string =>

@@ -1,7 +1,11 @@
 import { it } from 'vitest';
 import { hasWalls } from './drawn-commands.ts';
-import { expectNoneCertainAndWrong } from './drawn-sessions.ts';
+import { expectNoneCertainAndWrong, expectTrueComparisons } from './drawn-sessions.ts';
 
-it.skipIf(!hasWalls)('no file of 1,000 drawn sessions is certain and another one', { timeout: 600_000 }, () => {
+it.skipIf(!hasWalls)('no file of 1,000 drawn sessions is certain and another one', { timeout: 3_600_000 }, () => {
   expectNoneCertainAndWrong(1000, Number(process.env.DRAWN_SEED ?? 38));
+});
+
+it.skipIf(!hasWalls)('no claim about the files of 200 drawn pairs is false', { timeout: 3_600_000 }, () => {
+  expectTrueComparisons(200, Number(process.env.DRAWN_SEED ?? 38));
 });
