@@ -108,4 +108,31 @@ describe('pages of all rollouts', () => {
     screen.do({ type: 'back' }, { type: 'page-tree' });
     expect(lines()[2]).toMatch(/^› +4\s+0\.25/);
   });
+
+  test('compare: the files in which the two differ come last', async () => {
+    const record = (text: string) => ({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            {
+              id: 'a',
+              type: 'function',
+              function: { name: 'Write', arguments: JSON.stringify({ file_path: '/w/f', content: text }) },
+            },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'File created successfully at: /w/f' },
+      ],
+    });
+    screen = await TestScreen.open({ '1.jsonl': [record('one\n'), record('two\n')] }, 100, 30);
+    screen.do({ type: 'page-compare', place: screen.place(0, 1) });
+    expect(
+      lines(100, 28)
+        .slice(-3)
+        .map((line) => line.trim().split(/\s+/)),
+    ).toEqual([['files'], ['/w/f', 'differs'], ['-one', '+two']]);
+  });
 });

@@ -1,5 +1,6 @@
 import { answerTree } from '../../../analysis/compare/tree.ts';
 import { type ComparedTurn, comparingTurns } from '../../../analysis/compare/turns.ts';
+import type { ComparedFile } from '../../../analysis/files/compared-files.ts';
 import { treeReport } from '../../../analysis/report/tree.ts';
 import { finished } from '../../../core/async/finished.ts';
 import type { Place } from '../../../core/dump/dump.ts';
@@ -12,9 +13,11 @@ import { cellWidth } from '../../../core/text/graphemes.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import { comparedFileText } from '../../present/compared-file.ts';
 import type { Piece } from '../../present/line.ts';
 import { callPieces } from '../../present/transcript/call.ts';
 import type { Store } from '../rows/data.ts';
+import { comparedFilesOf } from '../rows/followed-files.ts';
 import type { Page } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
@@ -26,6 +29,7 @@ const nameWithScore = (place: Place): string =>
 
 /** Characters shown of a turn that differs. */
 const MOST_SHOWN = 20_000;
+const MOST_FILE_LINES = 500;
 /** Turns further down are not shown side by side. */
 const MOST_ROWS = 200_000;
 
@@ -58,12 +62,12 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, sort
 
 /** Two rollouts side by side, by turn; words that only one of them has are in reverse video. */
 export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>, data: Store, width: number): Page {
-  const [first, second] = [data.record(a).rollout, data.record(b).rollout];
+  const [first, second] = [data.record(a), data.record(b)];
   const sides = [
-    { name: nameWithScore(a), place: a, turns: first?.turns ?? [] },
-    { name: nameWithScore(b), place: b, turns: second?.turns ?? [] },
+    { name: nameWithScore(a), place: a, turns: first.rollout?.turns ?? [] },
+    { name: nameWithScore(b), place: b, turns: second.rollout?.turns ?? [] },
   ] as const;
-  const shown = sideBySide(sides, width, data);
+  const shown = sideBySide(sides, width, data, () => comparedFilesOf(first, second));
   if (shown === null) return stillWorking('what the two do not share');
   return {
     ...shown,
@@ -116,11 +120,12 @@ function sideBySide(
   [a, b]: readonly [Side, Side],
   width: number,
   data: Store,
+  files: () => readonly ComparedFile[] = () => [],
 ): Omit<Page, 'title' | 'note' | 'empty'> | null {
   const room = Math.max(10, Math.floor((width - 8) / 2));
   const isLong = [a, b].some(({ place }) => data.dump.isLong(place));
   const key = `beside ${[a, b].map(({ name, place }) => name + place.file.locator(place.record)).join(' ')} ${room}`;
-  const steps = (): Generator<void, Row[]> => comparedRows(a, b, room);
+  const steps = (): Generator<void, Row[]> => comparedRows(a, b, room, files);
   const rows = isLong ? data.workedOut.ofPausing(data.record(a.place), key, steps) : finished(steps());
   return (
     rows && {
@@ -145,7 +150,7 @@ function sideBySide(
   );
 }
 
-function* comparedRows(a: Side, b: Side, room: number): Generator<void, Row[]> {
+function* comparedRows(a: Side, b: Side, room: number, files: () => readonly ComparedFile[]): Generator<void, Row[]> {
   const rows: Row[] = [];
   const [before, after] = [yield* readTurns(a.turns), yield* readTurns(b.turns)];
   for (const { a: one, b: two, isSame } of comparingTurns({ turns: before }, { turns: after })) {
@@ -165,9 +170,25 @@ function* comparedRows(a: Side, b: Side, room: number): Generator<void, Row[]> {
     for (let i = 0; i < Math.max(left.length, right.length); i++)
       rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
   }
+  rows.push(...fileRows(files()));
   if (rows.length > MOST_ROWS) {
     const more: Piece[] = [['warning', `more than ${formatCount(MOST_ROWS)} rows: what follows is not compared`]];
     rows.push({ left: more, right: [], turns: [null, null] });
+  }
+  return rows;
+}
+
+/** The files in which the two differ, each with its difference. */
+function fileRows(files: readonly ComparedFile[]): Row[] {
+  const row = (left: readonly Piece[], right: readonly Piece[] = []): Row => ({ left, right, turns: [null, null] });
+  if (files.length === 0) return [];
+  const rows = [row([['heading', 'files']])];
+  for (const file of files) {
+    rows.push(row([['plain', sanitiseLine(file.path)]], [['quiet', comparedFileText(file)]]));
+    const lines = (file.diff ?? '').split('\n').slice(3, MOST_FILE_LINES);
+    const [removed, added] = ['-', '+'].map((sign) => lines.filter((line) => line.startsWith(sign)));
+    for (let i = 0; i < Math.max(removed?.length ?? 0, added?.length ?? 0); i++)
+      rows.push(row([['match', sanitiseLine(removed?.[i] ?? '')]], [['match', sanitiseLine(added?.[i] ?? '')]]));
   }
   return rows;
 }

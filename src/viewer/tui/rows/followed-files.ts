@@ -1,3 +1,4 @@
+import { type ComparedFile, comparedFiles } from '../../../analysis/files/compared-files.ts';
 import type { FileState } from '../../../analysis/files/file-states.ts';
 import { type RolloutFiles, rolloutFiles } from '../../../analysis/files/rollout-files.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
@@ -11,6 +12,18 @@ export function filesOf({ rollout, json }: DumpRecord): RolloutFiles | null {
   const known = followed.get(rollout) ?? rolloutFiles(rollout, json);
   followed.set(rollout, known);
   return known;
+}
+
+const compared = new WeakMap<RolloutFiles, { other: RolloutFiles; files: ComparedFile[] }>();
+
+/** The files in which two records differ, compared once for all frames. */
+export function comparedFilesOf(a: DumpRecord, b: DumpRecord): ComparedFile[] {
+  const [one, other] = [filesOf(a), filesOf(b)];
+  if (one === null || other === null) return [];
+  const known = compared.get(one);
+  const files = known?.other === other ? known.files : comparedFiles(one, other);
+  compared.set(one, { other, files });
+  return files;
 }
 
 /** The changes that calls made. */
