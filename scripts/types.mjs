@@ -56,7 +56,8 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
   const foreign = /^(?:import|export)\b[^;]*?from ['"](?!\.|node:|undici-types)([^'"]+)['"]/m.exec(shown)?.[1];
   if (foreign !== undefined)
     throw new Error(`dist/types/${name} needs the types of '${foreign}', which the package does not bring`);
-  if (shown !== text) writeFileSync(path, shown);
+  // Editors show these types in a format of theirs: an indent would only make the package larger.
+  writeFileSync(path, shown.replace(/\n[ \t]+/g, '\n'));
 }
 
 // tsc writes the types of each file that the program reads; the entries mention few of them.
