@@ -23,14 +23,16 @@ for (const part of ['classic', 'core', 'locales'])
   });
 writeFileSync(join(out, 'zod/locales/index.d.ts'), "export { default as en } from './en.js';\n");
 
+const withoutRemarks = (text) =>
+  text.replace(/\/\*\*[\s\S]*?\*\//g, (remark) => (remark.includes('@ts-') ? remark : '')).replace(/\n\s+/g, '\n');
+
 /** Redirects every zod import to the copy, which omits comments. */
 for (const name of readdirSync(out, { recursive: true }).map(String)) {
   if (!name.endsWith('.d.ts')) continue;
   const path = join(out, name);
   const text = readFileSync(path, 'utf8');
   if (name.startsWith('zod')) {
-    const bare = text.replace(/\/\*\*[\s\S]*?\*\//g, (remark) => (remark.includes('@ts-') ? remark : ''));
-    writeFileSync(path, bare.replace(/\n\s+/g, '\n'));
+    writeFileSync(path, withoutRemarks(text));
     continue;
   }
   const copy = relative(dirname(path), join(out, 'zod/classic/index.js'));
@@ -56,19 +58,27 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
   const foreign = /^(?:import|export)\b[^;]*?from ['"](?!\.|node:|undici-types)([^'"]+)['"]/m.exec(shown)?.[1];
   if (foreign !== undefined)
     throw new Error(`dist/types/${name} needs the types of '${foreign}', which the package does not bring`);
-  // Editors show these types in a format of theirs: an indent would only make the package larger.
-  writeFileSync(path, shown.replace(/\n[ \t]+/g, '\n'));
+  if (shown !== text) writeFileSync(path, shown);
 }
 
 // tsc writes the types of each file that the program reads; the entries mention few of them.
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const reached = new Set(
-  Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)])),
-);
-for (const path of reached)
-  for (const [, target] of readFileSync(path, 'utf8').matchAll(/(?:from|import\(?) ?['"](\.[^'"]+)['"]/g))
-    reached.add(join(dirname(path), target.replace(/\.(?:js|tsx?)$/, '.d.ts')));
+const entries = Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)]));
+
+/** The files that these name in statements of this form, and those that they name in turn. */
+function reachedBy(form) {
+  const found = new Set(entries);
+  for (const path of found)
+    for (const [, target] of readFileSync(path, 'utf8').matchAll(form))
+      found.add(join(dirname(path), target.replace(/\.(?:js|tsx?)$/, '.d.ts')));
+  return found;
+}
+const reached = reachedBy(/(?:from|import\(?) ?['"](\.[^'"]+)['"]/g);
+const offered = reachedBy(/^export [^;]*?from ['"](\.[^'"]+)['"]/gm);
 for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
-  if (entry.isFile() && !reached.has(path)) rmSync(path);
+  if (!entry.isFile()) continue;
+  if (!reached.has(path)) rmSync(path);
+  // Types that a program cannot name come without their comments, which would only make the package larger.
+  else if (!offered.has(path)) writeFileSync(path, withoutRemarks(readFileSync(path, 'utf8')));
 }
