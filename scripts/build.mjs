@@ -54,6 +54,7 @@ const zodInEnglish = {
 const ONCE = {
   zstddec: 'zstddec/stream',
   hyparquet: 'hyparquet',
+  'parquet-parts': './src/core/dump/containers/parquet-parts.ts',
   'hyparquet-compressors': 'hyparquet-compressors',
   tokenizers: '@huggingface/tokenizers',
   yaml: 'yaml',

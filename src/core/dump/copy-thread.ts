@@ -1,10 +1,14 @@
 import { ThreadClient } from '../async/thread-client.ts';
 import type { ReadContext } from '../formats/format.ts';
+import { errorMessage } from '../text/thrown.ts';
+import type { Need } from './containers/file-bytes.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { openNameless } from './nameless-file.ts';
 
-/** Starts copying the records at `path` into the file behind `into`, or continues. */
-export type CopyRequest = { into: string; path: string; name: string; context: ReadContext } | { next: true };
+/** Starts copying the records at `path` into the file behind `into`, or continues: what was needed is there, unless `problem` says why not. */
+export type CopyRequest =
+  | { into: string; path: string; name: string; context: ReadContext; isPartial: boolean }
+  | { next: true; problem?: string };
 
 /** The records since the previous answer: places of the records from `from` on. */
 export interface CopyAnswer {
@@ -12,10 +16,12 @@ export interface CopyAnswer {
   from: number;
   places: (string | undefined)[];
   error: string | null;
+  /** Parts of the file, from and to, without which it does not go on. */
+  needs?: [number, number][];
 }
 
 /** A copy filled by a thread, so that keys are answered while a large archive is unpacked. */
-export function copyInThread(path: string, name: string, context: ReadContext): Copy {
+export function copyInThread(path: string, name: string, context: ReadContext, need: Need | null = null): Copy {
   const fd = openNameless();
   const copy: Copy = { fd, fill: fill(), places: [], error: null };
   async function* fill(): AsyncGenerator<void> {
@@ -23,7 +29,7 @@ export function copyInThread(path: string, name: string, context: ReadContext): 
     try {
       // The thread opens the file itself: this descriptor may be closed, and its number reused for another file, while
       // the thread writes.
-      let request: CopyRequest = { into: `/dev/fd/${fd}`, path, name, context };
+      let request: CopyRequest = { into: `/dev/fd/${fd}`, path, name, context, isPartial: need !== null };
       for (;;) {
         const answer = await thread.ask(request);
         if (answer === null) {
@@ -34,8 +40,15 @@ export function copyInThread(path: string, name: string, context: ReadContext): 
           if (place !== undefined) copy.places[answer.from + at] = place;
         copy.error = answer.error;
         if (answer.isDone) return;
-        yield;
         request = { next: true };
+        if (answer.needs === undefined) yield;
+        else {
+          const problem = await Promise.all(answer.needs.map((range) => need?.(...range))).then(
+            () => null,
+            errorMessage,
+          );
+          if (problem !== null) request.problem = problem;
+        }
       }
     } finally {
       thread.close();

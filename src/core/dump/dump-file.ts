@@ -7,7 +7,7 @@ import { reasonOf } from '../text/problems.ts';
 import { errorCode } from '../text/thrown.ts';
 import { ContentScan } from './content-scan.ts';
 import { contentOf, type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
-import { digestOf, FileContent, type Identity, samplesOf } from './file-content.ts';
+import { digestOf, FileContent, type Identity, isCompleted, samplesOf } from './file-content.ts';
 import { hasSameForms } from './file-forms.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
@@ -252,6 +252,11 @@ export class DumpFile {
       if (seen !== null && isSameFile(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
         if (isKept) this.lastChange = this.#changeOf(identity.modified, false);
         return this.#becomeReady(isKept ? 'replaced' : 'none');
+      }
+      if (seen !== null && this.error === null && isCompleted(seen, identity)) {
+        this.#identity = identity;
+        this.keep();
+        return this.#becomeReady('none');
       }
       this.error =
         !this.#content.isStream && ((isFirst && !isKept) || identity.size === 0) ? problemOfFile(this.path) : null;

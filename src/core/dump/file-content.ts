@@ -6,6 +6,7 @@ import type { ReadContext } from '../formats/format.ts';
 import { reasonOf } from '../text/problems.ts';
 import { type ContainerKind, type OpenedContainer, openContainer } from './containers/open.ts';
 import { MAX_LENGTH } from './line-index.ts';
+import { originOf } from './origins.ts';
 
 /** Distinguishes one content of a path from another. */
 export interface Identity {
@@ -51,6 +52,12 @@ export class FileContent {
   }
 
   identity(): Identity {
+    const partial = this.isStream ? undefined : originOf(this.path)?.partial;
+    if (partial !== undefined) {
+      const { dev, ino } = statSync(partial.path);
+      // The parts that come are no changes.
+      return { device: dev, inode: ino, size: partial.size, modified: 0, changed: 0 };
+    }
     const { dev, ino, size, mtimeMs, ctimeMs } =
       this.isStream && this.#nameless !== null ? fstatSync(this.#nameless) : statSync(this.path);
     return { device: dev, inode: ino, size, modified: mtimeMs, changed: ctimeMs };
@@ -143,3 +150,7 @@ export function digestOf(fd: number, length: number): string {
   }
   return hash.digest('hex');
 }
+
+/** A file that came in parts is whole now, with the bytes that were read. */
+export const isCompleted = (seen: Identity, now: Identity): boolean =>
+  seen.changed === 0 && seen.device === now.device && seen.inode === now.inode && seen.size === now.size;

@@ -8,6 +8,17 @@ export interface Origin {
   known: number;
   /** Somebody looks at it: if it is not here yet, it comes next. */
   look?: () => void;
+  /** Its parts come as they are read; until all of them are here, a placeholder is at its path. */
+  partial?: PartialFile;
+}
+
+/** A file whose bytes come when they are asked for. */
+export interface PartialFile {
+  /** Where they are; those that nobody asked for are zeros. */
+  readonly path: string;
+  readonly size: number;
+  /** Brings a part. @throws Error if it cannot be had, or has been replaced */
+  readonly need: (start: number, end: number) => Promise<void>;
 }
 
 const origins = new Map<string, Origin>();

@@ -54,7 +54,7 @@ export function layPending(path: string, says: string): void {
 }
 
 /** A hidden name beside a file, for incomplete data. */
-export const hiddenName = (path: string, kind: 'part' | 'sign'): string =>
+export const hiddenName = (path: string, kind: string): string =>
   join(dirname(path), `.${basename(path).slice(0, 200)}.${kind}`);
 
 /** The file with the versions of a machine's copies. */
@@ -73,7 +73,8 @@ export function cachedFiles(folder: string): CachedFile[] {
     const path = join(folder, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() && stats.mtimeMs !== NEVER && basename(name) !== VERSIONS)
-      found.push({ path, size: stats.size, modified: Math.floor(stats.mtimeMs / 1000) });
+      // A file of which parts are here has holes.
+      found.push({ path, size: Math.min(stats.size, stats.blocks * 512), modified: Math.floor(stats.mtimeMs / 1000) });
   }
   return found.sort((a, b) => a.modified - b.modified);
 }

@@ -1,17 +1,20 @@
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import {
   closeSync,
   futimesSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   statSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as rest, setImmediate } from 'node:timers/promises';
 import { noteOrigin } from '../../core/dump/origins.ts';
 import { writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
@@ -19,6 +22,7 @@ import type { Address } from './address.ts';
 import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
 import { filesOfNewestStep, filesToBring } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
+import { ObjectParts } from './object-parts.ts';
 import { checkedListing } from './plain-path.ts';
 import { KeptVersions } from './versions.ts';
 
@@ -47,6 +51,14 @@ const FIRST_PAUSE_MS = 100;
 const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
 const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
+/** Of objects with these names, what somebody reads first comes first. */
+const IN_PARTS = /\.(parquet|zst)$/i;
+/** A smaller object comes as fast whole. */
+const SMALLEST_IN_PARTS = 1 << 20;
+/** Placeholders laid before the answers of a store have their turn. */
+const LAID_AT_ONCE = 100;
+/** The files that are here are not counted for each piece. */
+const COUNT_MS = 200;
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e5) / 10} MB`;
 
@@ -93,6 +105,10 @@ export class Mirror {
   /** Placeholders of this session, which need no second look. */
   readonly #laid = new Map<string, string>();
   readonly #folders = new Set<string>();
+  /** Objects that come in parts. */
+  readonly #parts = new Map<string, { version: string; parts: ObjectParts }>();
+  /** When the files that are here were last counted. */
+  #counted = 0;
   /** Bytes that came in this session. */
   #read = 0;
   /** Since the connection was last lost. */
@@ -132,6 +148,7 @@ export class Mirror {
   close(): void {
     this.#stop.abort();
     this.#tail?.over.abort();
+    for (const path of this.#parts.keys()) this.#closeParts(path);
     this.#options.source.close();
   }
 
@@ -156,8 +173,8 @@ export class Mirror {
         const took = performance.now() - begun;
         const files = filesToBring(listing.root, listing.files);
         this.#files = files;
-        this.#noteOrigins(files);
         this.#removeGone(listing.files);
+        this.#noteOrigins(files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
         this.#first();
@@ -201,11 +218,14 @@ export class Mirror {
       const isSame = before !== undefined && before.inode === inode && before.size <= size;
       const known = isSame ? before.size : isFirst ? size : 0;
       this.#known.set(path, { inode, size: known });
-      noteOrigin(this.#local(path), { modified: modified * 1000, known, look: () => this.#look(path) });
+      const origin = { modified: modified * 1000, known, look: () => this.#look(path) };
+      const partial = this.#parts.get(path)?.parts;
+      noteOrigin(this.#local(path), partial === undefined ? origin : { ...origin, partial });
     }
   }
 
   #sayWhatIsHere(): void {
+    this.#counted = performance.now();
     const read = `${megabytes(this.#read)} read`;
     const [refused] = this.#refused;
     if (this.#endless.size > 0) this.#say(`${[...this.#endless].join(', ')} does not end where it should, and ${FULL}`);
@@ -213,7 +233,9 @@ export class Mirror {
       this.#say(`${this.#refused.size} of ${this.#files.length} files are refused: ${refused[0]}: ${refused[1]}`);
     else if (this.#isPartial) {
       const missing = this.#files.filter((file) => !this.#isWhole(file)).length;
-      this.#say(`${this.#files.length - missing} of ${this.#files.length} files here, ${read}`);
+      const [whole] = [...this.#parts].find(([, { parts }]) => parts.isAllNeeded) ?? [];
+      const why = whole === undefined ? '' : `; ${whole} cannot be read in parts`;
+      this.#say(`${this.#files.length - missing} of ${this.#files.length} files here, ${read}${why}`);
     } else this.#say(null);
   }
 
@@ -252,10 +274,6 @@ export class Mirror {
     const missing = files.filter(
       (file) => !this.#isWhole(file) && !this.#endless.has(file.path) && !this.#refused.has(file.path),
     );
-    // A copy of another version is no copy of this object.
-    for (const file of missing)
-      if (file.version !== undefined ? !this.#isPartOf(file) : copyAt(this.#local(file.path)) === null)
-        this.#layPending(file, 'not here yet');
     const newest = filesOfNewestStep(files);
     const wanted = this.#isPartial
       ? missing.filter((file) => newest.has(file) || this.#lookedAt.has(file.path))
@@ -263,6 +281,9 @@ export class Mirror {
     this.#room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
     const running = new Set<Promise<void>>();
     let problem: unknown = null;
+    const laying = this.#layMissing(missing, wanted[0]).catch((error: unknown) => {
+      problem ??= error;
+    });
     for (const [at, file] of wanted.entries()) {
       const here = files.length - missing.length + at;
       const read = file.version === undefined ? '' : `, ${megabytes(this.#read)} read`;
@@ -277,6 +298,7 @@ export class Mirror {
       // The newest comes alone, as fast as it can.
       const lanes = at === 0 ? 1 : (this.#options.source.lanes ?? 1);
       if (running.size >= lanes) await Promise.race(running);
+      if (at === 0) await laying;
       if (problem !== null) break;
       if (this.#options.follows && file === files[0]) this.#followTail(file);
       // A step that arrived meanwhile takes precedence over older ones.
@@ -286,13 +308,27 @@ export class Mirror {
         return false;
       }
     }
-    await Promise.all(running);
+    await Promise.all([...running, laying]);
     if (problem !== null) throw problem;
     return true;
   }
 
+  /** A row for each file that is not here. The newest is asked for first, and its answer read in between. */
+  async #layMissing(files: readonly RemoteFile[], asked: RemoteFile | undefined): Promise<void> {
+    let laid = 0;
+    for (const file of files) {
+      // A copy of another version is no copy of this object.
+      if (file.version === undefined ? copyAt(this.#local(file.path)) !== null : this.#isPartOf(file)) continue;
+      if ((file === asked && file.version !== undefined) || this.#parts.has(file.path)) continue;
+      this.#layPending(file, 'not here yet');
+      if (++laid % LAID_AT_ONCE === 0) await setImmediate();
+      if (this.#stop.signal.aborted) return;
+    }
+  }
+
   async #bringWhole(file: RemoteFile): Promise<void> {
     await this.#bringAllowed(file);
+    if (this.#parts.has(file.path)) return this.#first();
     const here = copyAt(this.#local(file.path))?.size ?? 0;
     if (here < file.size && !this.#endless.has(file.path) && !this.#refused.has(file.path))
       throw new SourceError(`${file.path} ended after ${here} of ${file.size} bytes`, true);
@@ -359,6 +395,8 @@ export class Mirror {
   /** Files deleted there are deleted here too, also those of an earlier session. */
   #removeGone(files: readonly RemoteFile[]): void {
     const there = new Set(files.map(({ path }) => this.#local(path)));
+    const versions = new Map(files.map(({ path, version }) => [path, version]));
+    for (const [path, { version }] of this.#parts) if (versions.get(path) !== version) this.#closeParts(path);
     const known = this.#root === null ? [] : shownCopies(this.#local(this.#root));
     for (const path of known) if (!there.has(path)) removeCopy(path);
     for (const path of this.#brought.keys()) if (!there.has(this.#local(path))) this.#brought.delete(path);
@@ -367,11 +405,13 @@ export class Mirror {
   /** The oldest go first, but no requested file that is newer. @returns the bytes freed */
   #makeRoom(needed: number, file: RemoteFile, files: readonly RemoteFile[]): number {
     const kept = new Set(files.slice(0, files.indexOf(file) + 1).map(({ path }) => this.#local(path)));
+    for (const { parts } of this.#parts.values()) kept.add(parts.path);
+    const shown = new Map(files.map((one) => [this.#local(one.path), one]));
     let freed = 0;
     for (const old of cachedFiles(this.#options.cache)) {
       if (freed >= needed) break;
       if (kept.has(old.path)) continue;
-      const own = files.find(({ path }) => this.#local(path) === old.path);
+      const own = shown.get(old.path);
       if (own === undefined) removeCopy(old.path);
       else this.#layPending(own, `not here: ${FULL}`);
       freed += old.size;
@@ -404,6 +444,7 @@ export class Mirror {
       this.#layPending(file, 'not here yet');
       this.#versions.note(path, version);
     }
+    if (this.#isPartial && IN_PARTS.test(path) && size >= SMALLEST_IN_PARTS) return this.#openParts(file, version);
     this.#laid.delete(path);
     // Its first lines can be read before the last are here.
     const isReadable = GROWS.test(path);
@@ -438,6 +479,60 @@ export class Mirror {
       closeSync(fd);
       if (!isShown) this.#layPending(file, 'not here yet');
     }
+  }
+
+  /** From now on its parts come as they are read; what is read last, brings the rest. */
+  #openParts(file: RemoteFile, version: string): void {
+    const { path, size } = file;
+    if (this.#parts.get(path)?.version === version) return;
+    const local = this.#local(path);
+    this.#makeFolderOf(path);
+    const kind = createHash('sha256').update(version).digest('hex').slice(0, 12);
+    const paths = { bytes: hiddenName(local, `${kind}.bytes`), pieces: hiddenName(local, `${kind}.pieces`) };
+    removeOtherVersions(local, kind);
+    const parts: ObjectParts = new ObjectParts({
+      paths,
+      size,
+      signal: this.#stop.signal,
+      read: (start, end) => this.#options.source.read(path, start, end, this.#stop.signal, version),
+      came: (bytes) => {
+        this.#read += bytes;
+        this.#room -= bytes;
+        if (this.#room < 0) throw new Error(`not here: ${FULL}`);
+      },
+      lost: ({ message }, pause) => this.#say(`connection lost (${message}), again in ${Math.ceil(pause / 1000)} s`),
+      changed: () => {
+        if (parts.isWhole && this.#parts.get(path)?.parts === parts) this.#completeParts(file, paths);
+        else if (performance.now() - this.#counted < COUNT_MS) return;
+        this.#sayWhatIsHere();
+      },
+      refused: (error) => {
+        if (this.#parts.get(path)?.parts !== parts) return;
+        if (error.isReplaced) this.#say(`${error.message}: read again`);
+        else this.#refused.set(path, error.message);
+      },
+    });
+    this.#parts.set(path, { version, parts });
+    if (parts.isWhole) return this.#completeParts(file, paths);
+    this.#noteOrigins([file]);
+    // Whoever waits for the file sees that there is something new.
+    this.#layPending(file, 'read in parts');
+  }
+
+  #completeParts(file: RemoteFile, paths: { bytes: string; pieces: string }): void {
+    const local = this.#local(file.path);
+    utimesSync(paths.bytes, file.modified || 1, file.modified || 1);
+    this.#closeParts(file.path);
+    this.#noteOrigins([file]);
+    this.#laid.delete(file.path);
+    renameSync(paths.bytes, local);
+    removeCopy(paths.pieces);
+  }
+
+  #closeParts(path: string): void {
+    this.#parts.get(path)?.parts.close();
+    this.#parts.delete(path);
+    this.#laid.delete(path);
   }
 
   async #bringNow(file: RemoteFile, hasGrown: boolean): Promise<void> {
@@ -560,6 +655,15 @@ export class Mirror {
       .finally(() => {
         if (this.#tail === tail) this.#tail = null;
       });
+  }
+}
+
+function removeOtherVersions(local: string, kind: string): void {
+  const prefix = hiddenName(local, '');
+  for (const name of readdirSync(dirname(local))) {
+    const path = join(dirname(local), name);
+    if (/^[0-9a-f]{12}\.(?:bytes|pieces)$/.test(path.slice(prefix.length)) && path.startsWith(prefix))
+      if (!path.startsWith(`${prefix}${kind}`)) removeCopy(path);
   }
 }
 

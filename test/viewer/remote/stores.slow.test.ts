@@ -7,23 +7,13 @@ import { expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Fault, objectOf } from '../../support/object-server.ts';
+import { storedFrame } from '../../support/zstd.ts';
 import { bucketOf, mirrorOf, problemOf } from './mirrored.ts';
-
-/** A frame of zstd whose only block is stored as it is. */
-function zstdFrame(text: string): Buffer {
-  const body = Buffer.from(text);
-  const head = Buffer.alloc(12);
-  head.writeUInt32LE(0xfd2fb528, 0);
-  head[4] = 0b1010_0000;
-  head.writeUInt32LE(body.length, 5);
-  head.writeUIntLE((body.length << 3) | 1, 9, 3);
-  return Buffer.concat([head, body]);
-}
 
 const PACKED: Record<string, (rows: Record<string, unknown>[]) => Uint8Array> = {
   jsonl: (rows) => Buffer.from(rows.map((row) => verlLine(row)).join('')),
   'jsonl.gz': (rows) => gzipSync(rows.map((row) => verlLine(row)).join('')),
-  'jsonl.zst': (rows) => Buffer.concat(rows.map((row) => zstdFrame(verlLine(row)))),
+  'jsonl.zst': (rows) => Buffer.concat(rows.map((row) => storedFrame(verlLine(row)))),
   parquet: (rows) =>
     new Uint8Array(
       parquetWriteBuffer({

@@ -5,8 +5,10 @@ import { errorMessage } from '../../text/thrown.ts';
 import { copyInThread } from '../copy-thread.ts';
 import { type Join, joinOf } from '../joins/index.ts';
 import { addNameless, openNameless } from '../nameless-file.ts';
+import { originOf, type PartialFile } from '../origins.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
+import type { Need } from './file-bytes.ts';
 import { gunzip } from './gzip.ts';
 import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
@@ -41,6 +43,8 @@ export async function openContainer(
   name = path,
   inThread = false,
 ): Promise<OpenedContainer> {
+  const partial = path === name ? originOf(path)?.partial : undefined;
+  if (partial !== undefined) return openPartial(partial, context, name, inThread);
   const kind = kindOf(fileHead(path), name);
   if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name);
   const join = joinOf(name);
@@ -51,12 +55,38 @@ export async function openContainer(
   return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
 }
 
+/** A file whose parts come as its reader asks for them; of another kind than those that can be read so, all of it. */
+async function openPartial(
+  { path, size, need }: PartialFile,
+  context: ReadContext,
+  name: string,
+  inThread: boolean,
+): Promise<OpenedContainer> {
+  await need(0, Math.min(HEAD_BYTES, size));
+  const kind = kindOf(fileHead(path), name);
+  if (kind === 'zstd') return openPacked(path, kind, context, name, need);
+  if (kind !== 'parquet') {
+    await need(0, size);
+    // All of it is here, at its own path.
+    return openContainer(name, context, name, inThread);
+  }
+  if (inThread) return { kind, shape: null, copy: copyInThread(path, name, context, need) };
+  const source = await recordSource(kind, path, context, need);
+  return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source ?? [], joinOf(name))) };
+}
+
 /** Kinds that are unpacked from their bytes alone, and may be large. */
 const THREADED: ReadonlySet<ContainerKind> = new Set(['zip', 'parquet', 'sqlite', 'pickle']);
 
 /** Fills a file with the records of a container. @returns null if they are lines after all */
-export async function copyInto(fd: number, path: string, context: ReadContext, name: string): Promise<Copy | null> {
-  const source = await recordSource(kindOf(fileHead(path), name), path, context);
+export async function copyInto(
+  fd: number,
+  path: string,
+  context: ReadContext,
+  name: string,
+  need: Need | null,
+): Promise<Copy | null> {
+  const source = await recordSource(kindOf(fileHead(path), name), path, context, need);
   return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
 }
 
@@ -84,6 +114,7 @@ async function recordSource(
   kind: ContainerKind,
   path: string,
   context: ReadContext,
+  need: Need | null = null,
 ): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
   switch (kind) {
     case 'json':
@@ -93,7 +124,7 @@ async function recordSource(
     case 'yaml':
       return (await import('./table.ts')).yamlRecords(path, context);
     case 'parquet':
-      return rowsOrSessions((await import('./parquet.ts')).parquetRows(path), context);
+      return rowsOrSessions((await import('./parquet.ts')).parquetRows(path, need), context);
     case 'sqlite':
       return (await import('./sqlite.ts')).sqliteRows(path);
     case 'pickle':
@@ -175,8 +206,9 @@ async function openPacked(
   kind: 'gzip' | 'zstd',
   context: ReadContext,
   name: string,
+  need: Need | null = null,
 ): Promise<OpenedContainer> {
-  const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path);
+  const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path, need);
   const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');
   const innerName = name.slice(0, name.length - basename(name).length) + inner;
   const fd = openNameless();

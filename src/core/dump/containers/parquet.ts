@@ -1,49 +1,85 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import type { RowGroup } from 'hyparquet/src/types.js';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
 import { objectIn } from '../../json/value.ts';
+import { type Need, openBytes } from './file-bytes.ts';
 import { jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
+import { GroupPages } from './parquet-pages.ts';
+import {
+  assembleAsync,
+  asyncGroupToRows,
+  parquetMetadataAsync,
+  parquetPlanGroup,
+  parquetSchema,
+  readRowGroup,
+} from './parquet-parts.ts';
 
 /** Rows that are read before all others: the first rollout is needed at once. */
 const FIRST_ROWS = 16;
 const MOST_ROWS = 2000;
+/** A group of more bytes is read by its pages: whole, it would take several times its size in memory. */
+const LARGE_GROUP = 64 << 20;
+/** Bytes of the rows that are decoded at once, unpacked. */
+const WINDOW = 16 << 20;
+/** Bytes at the end of a file that is elsewhere: enough for the footers of most. */
+const FOOTER = 1 << 16;
 
 /**
  * The rows of a parquet file, some hundred at a time. A column's values are in the pages of their row group. Reading
  * rows in order touches each page only a few times, so the file is copied once instead of being searched for each row.
+ * @param need null for a file that is here; otherwise the footer and the pages of the first rows are asked for first
  */
-export async function* parquetRows(path: string): AsyncGenerator<CopyLine> {
-  const fd = openSync(path, 'r');
+export async function* parquetRows(path: string, need: Need | null = null): AsyncGenerator<CopyLine> {
+  const file = openBytes(path, need);
   try {
-    const { size } = fstatSync(fd);
-    const file = {
-      byteLength: size,
-      slice(start: number, end = size): ArrayBuffer {
-        const from = start < 0 ? size + start : start;
-        const buffer = new ArrayBuffer(Math.max(0, Math.min(end, size) - from));
-        readSync(fd, new Uint8Array(buffer), 0, buffer.byteLength, from);
-        return buffer;
-      },
-    };
-    const metadata = await settled(() => parquetMetadataAsync(file));
-    let row = 0;
-    for (const group of metadata.row_groups) {
-      const end = row + Number(group.num_rows);
-      // A large group is decoded in few passes, because each pass starts again at the group's first page.
-      const step = Math.max(MOST_ROWS, Math.ceil(Number(group.num_rows) / 8));
-      while (row < end) {
-        const rowEnd = Math.min(end, row + (row === 0 ? FIRST_ROWS : step));
-        const rows = await settled(() => parquetReadObjects({ file, metadata, compressors, rowStart: row, rowEnd }));
+    const metadata = await settled(() => parquetMetadataAsync(file, need === null ? {} : { initialFetchSize: FOOTER }));
+    const schema = parquetSchema(metadata);
+    let first = FIRST_ROWS;
+    for (const rowGroup of metadata.row_groups) {
+      const groupRows = Number(rowGroup.num_rows);
+      const pages = need !== null || bytesOf(rowGroup) > LARGE_GROUP ? new GroupPages(file, rowGroup, schema) : null;
+      for (let from = 0; from < groupRows; first = 0) {
+        // A group is decoded in few passes, because each pass starts again at the first page of a column that is read whole.
+        const step = pages?.areKnown === true ? rowsAtOnce(rowGroup) : Math.max(MOST_ROWS, Math.ceil(groupRows / 8));
+        const to = Math.min(groupRows, from + (first || step));
+        const rows = await settled(async () => {
+          const pageLocations = await pages?.upTo(to);
+          const { groups } = parquetPlanGroup({
+            rowGroup,
+            groupStart: 0,
+            groupRows,
+            ranges: [[from, to]],
+            ...(pageLocations !== undefined && { pageLocations }),
+          });
+          const plan = { metadata, rowStart: from, rowEnd: to, fetches: [], groups };
+          const read = groups.map((group) =>
+            assembleAsync(readRowGroup({ file, metadata, compressors }, plan, group), schema),
+          );
+          await Promise.allSettled(read.flatMap(({ asyncColumns }) => asyncColumns.map(({ data }) => data)));
+          const [group] = read;
+          return group === undefined ? [] : asyncGroupToRows(group, from, to, undefined, 'object');
+        });
         for (const one of rows) yield { text: printJson(objectIn(jsonOf(one))) };
-        row = rowEnd;
+        from = to;
       }
     }
+    // What is left describes the columns; with it the copy is whole.
+    await need?.(0, file.byteLength);
   } finally {
-    closeSync(fd);
+    file.close();
   }
+}
+
+const bytesOf = ({ columns }: RowGroup): number =>
+  columns.reduce((sum, { meta_data: column }) => sum + Number(column?.total_uncompressed_size ?? 0), 0);
+
+/** As many rows as take a window, by the average of their group. */
+function rowsAtOnce(group: RowGroup): number {
+  const rows = Number(group.num_rows);
+  const fit = Math.floor((WINDOW / Math.max(1, bytesOf(group))) * rows);
+  return Math.max(FIRST_ROWS, Math.min(fit, rows));
 }
 
 /**

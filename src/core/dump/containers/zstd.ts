@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { itemAt, numberInAt, uint8At } from '../../lists/at.ts';
+import type { Need } from './file-bytes.ts';
 import { BombGuard } from './limits.ts';
 
 const SKIPPABLE = 0x184d2a50;
@@ -8,16 +9,65 @@ const FRAME = 0xfd2fb528;
 /**
  * Unpacks a .zst frame by frame, so that a seekable file (frames of 4 MB and a skippable table at its end) takes the
  * memory of one frame. An incomplete frame ends it with an error.
+ * @param need for a file that is elsewhere: its frames are asked for one by one if a table says where they are
  */
-export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {
+export async function* unzstd(path: string, need: Need | null = null): AsyncGenerator<Uint8Array> {
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
-    yield* unzstdIn(fd, 0, size, new BombGuard(size));
+    const guard = new BombGuard(size);
+    let at = 0;
+    for (const end of need === null ? [] : await frameEnds(fd, size, need)) {
+      await need?.(at, end);
+      // The table is the file's word for it: the frame's own blocks decide.
+      if (!isFrame(fd, at, end)) break;
+      yield* unzstdIn(fd, at, end, guard);
+      at = end;
+    }
+    await need?.(at, size);
+    yield* unzstdIn(fd, at, size, guard);
   } finally {
     closeSync(fd);
   }
 }
+
+function isFrame(fd: number, start: number, end: number): boolean {
+  try {
+    return frameAt(fd, start, end).length === end - start;
+  } catch {
+    return false;
+  }
+}
+
+const SEEKABLE = 0x8f92eab1;
+const SEEK_FOOTER = 9;
+
+/** The ends of the frames by the seek table at the end of a file; none without a table, or if it is of other frames. */
+async function frameEnds(fd: number, size: number, need: Need): Promise<number[]> {
+  const bytes = async (length: number): Promise<Buffer> => {
+    await need(size - length, size);
+    const buffer = Buffer.alloc(length);
+    readSync(fd, buffer, 0, length, size - length);
+    return buffer;
+  };
+  if (size < SEEK_FOOTER + 8) return [];
+  const footer = await bytes(SEEK_FOOTER);
+  if (footer.readUInt32LE(5) !== SEEKABLE) return [];
+  const count = footer.readUInt32LE(0);
+  const entry = (uint8At(footer, 4) & 0x80) !== 0 ? 12 : 8;
+  const length = 8 + count * entry + SEEK_FOOTER;
+  if (length > size || length > LARGEST_TABLE) return [];
+  const table = await bytes(length);
+  if (table.readUInt32LE(0) !== (SKIPPABLE | 0xe) >>> 0 || table.readUInt32LE(4) !== length - 8) return [];
+  const ends: number[] = [];
+  for (let i = 0, at = 0; i < count; i++) {
+    at += table.readUInt32LE(8 + i * entry);
+    ends.push(at);
+  }
+  return (ends.at(-1) ?? 0) === size - length ? ends : [];
+}
+
+const LARGEST_TABLE = 256 << 20;
 
 /** The same for the bytes from `start` to `end`. */
 export async function* unzstdIn(fd: number, start: number, end: number, guard: BombGuard): AsyncGenerator<Uint8Array> {

@@ -1,0 +1,164 @@
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { setTimeout as rest } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import type { PartialFile } from '../../core/dump/origins.ts';
+import { SourceError } from './machine.ts';
+
+/** What is asked for at least, and the unit in which it is kept. */
+const PIECE = 1 << 18;
+/** A large part comes by several requests at once. */
+const LONGEST_REQUEST = 8 << 20;
+const REQUESTS_AT_ONCE = 8;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 30_000;
+
+export interface PartsOptions {
+  /** Of the bytes, and of the list of pieces that are here. */
+  paths: { bytes: string; pieces: string };
+  size: number;
+  signal: AbortSignal;
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+  /** Bytes have come. @throws Error if there is no room for more */
+  came(bytes: number): void;
+  lost(error: SourceError, pauseMs: number): void;
+  /** A part is here. */
+  changed(): void;
+  /** It cannot be had: it was replaced, or may not be read. */
+  refused(error: SourceError): void;
+}
+
+/** One version of an object, in pieces: those that somebody reads come, and stay for the next session. */
+export class ObjectParts implements PartialFile {
+  readonly path: string;
+  readonly size: number;
+  readonly #options: PartsOptions;
+  readonly #fd: number;
+  readonly #pieces: number;
+  readonly #requests = new PQueue({ concurrency: REQUESTS_AT_ONCE });
+  /** The pieces that are here, or on their way. */
+  readonly #here = new Map<number, Promise<void> | true>();
+  #whole = 0;
+  /** Its reader can do nothing with parts. */
+  isAllNeeded = false;
+
+  constructor(options: PartsOptions) {
+    const { paths, size } = options;
+    this.path = paths.bytes;
+    this.size = size;
+    this.#options = options;
+    this.#pieces = Math.ceil(size / PIECE);
+    this.#fd = openForParts(paths.bytes);
+    if (fstatSync(this.#fd).size !== size) ftruncateSync(this.#fd, size);
+    const [head = '', ...lines] = linesOf(paths.pieces);
+    if (head !== this.#name) writeFileSync(paths.pieces, `${this.#name}\n`, { mode: 0o600 });
+    else for (const line of lines) this.#note(...rangeIn(line));
+  }
+
+  /** The list belongs to this file: one that was removed and made again holds nothing of it. */
+  get #name(): string {
+    const { ino, birthtimeMs } = fstatSync(this.#fd);
+    return `${ino} ${birthtimeMs} ${PIECE}`;
+  }
+
+  get isWhole(): boolean {
+    return this.#whole === this.#pieces;
+  }
+
+  need = async (start: number, end: number): Promise<void> => {
+    if (start === 0 && end >= this.size && this.#whole < this.#pieces / 2) this.isAllNeeded = true;
+    const last = Math.min(this.#pieces, Math.ceil(end / PIECE));
+    const waits: Promise<void>[] = [];
+    for (let at = Math.floor(start / PIECE); at < last; ) {
+      const here = this.#here.get(at);
+      if (here !== undefined) {
+        if (here !== true) waits.push(here);
+        at++;
+        continue;
+      }
+      let to = at + 1;
+      while (to < last && !this.#here.has(to) && (to - at) * PIECE < LONGEST_REQUEST) to++;
+      const bringing = this.#bring(at, to);
+      for (; at < to; at++) this.#here.set(at, bringing);
+      waits.push(bringing);
+    }
+    await Promise.all(waits);
+  };
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  async #bring(from: number, to: number): Promise<void> {
+    const { paths, signal, changed, refused } = this.#options;
+    try {
+      await this.#requests.add(() => this.#bytes(from * PIECE, Math.min(this.size, to * PIECE)));
+    } catch (error) {
+      for (let at = from; at < to; at++) this.#here.delete(at);
+      if (error instanceof SourceError && !signal.aborted) refused(error);
+      throw error;
+    }
+    this.#note(from, to);
+    appendFileSync(paths.pieces, `${from} ${to}\n`);
+    changed();
+  }
+
+  async #bytes(start: number, end: number): Promise<void> {
+    const { read, came, lost, signal } = this.#options;
+    let at = start;
+    for (let failures = 0; at < end; ) {
+      try {
+        for await (const chunk of read(at, end)) {
+          came(chunk.length);
+          for (let done = 0; done < chunk.length; )
+            done += writeSync(this.#fd, chunk, done, Math.min(chunk.length - done, end - at - done), at + done);
+          at += chunk.length;
+          failures = 0;
+        }
+        if (at < end) throw new SourceError('an answer ended too early', true);
+      } catch (error) {
+        if (!(error instanceof SourceError) || !error.isLost || error.isReplaced || signal.aborted) throw error;
+        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
+        lost(error, pause);
+        await rest(pause, undefined, { signal });
+      }
+    }
+  }
+
+  #note(from: number, to: number): void {
+    for (let at = Math.max(0, from); at < Math.min(this.#pieces, to); at++) {
+      if (this.#here.get(at) !== true) this.#whole++;
+      this.#here.set(at, true);
+    }
+  }
+}
+
+function openForParts(path: string): number {
+  try {
+    return openSync(path, 'wx+', 0o600);
+  } catch {
+    return openSync(path, 'r+');
+  }
+}
+
+/** Without a last line that was cut off. */
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  } catch {
+    return [];
+  }
+}
+
+const rangeIn = (line: string): [number, number] => {
+  const [, from = 0, to = 0] = /^(\d+) (\d+)$/.exec(line) ?? [];
+  return [Number(from), Number(to)];
+};
