@@ -506,6 +506,7 @@ export class Mirror {
         else if (performance.now() - this.#counted < COUNT_MS) return;
         this.#sayWhatIsHere();
       },
+      allNeeded: () => this.#sayWhatIsHere(),
       refused: (error) => {
         if (this.#parts.get(path)?.parts !== parts) return;
         if (error.isReplaced) this.#say(`${error.message}: read again`);
@@ -513,7 +514,10 @@ export class Mirror {
       },
     });
     this.#parts.set(path, { version, parts });
-    if (parts.isWhole) return this.#completeParts(file, paths);
+    if (parts.isWhole) {
+      this.#completeParts(file, paths);
+      return;
+    }
     this.#noteOrigins([file]);
     // Whoever waits for the file sees that there is something new.
     this.#layPending(file, 'read in parts');

@@ -32,6 +32,8 @@ export interface PartsOptions {
   lost(error: SourceError, pauseMs: number): void;
   /** A part is here. */
   changed(): void;
+  /** See `isAllNeeded`. */
+  allNeeded(): void;
   /** It cannot be had: it was replaced, or may not be read. */
   refused(error: SourceError): void;
 }
@@ -74,7 +76,10 @@ export class ObjectParts implements PartialFile {
   }
 
   need = async (start: number, end: number): Promise<void> => {
-    if (start === 0 && end >= this.size && this.#whole < this.#pieces / 2) this.isAllNeeded = true;
+    if (start === 0 && end >= this.size && this.#whole < this.#pieces / 2) {
+      this.isAllNeeded = true;
+      this.#options.allNeeded();
+    }
     const last = Math.min(this.#pieces, Math.ceil(end / PIECE));
     const waits: Promise<void>[] = [];
     for (let at = Math.floor(start / PIECE); at < last; ) {
