@@ -13,7 +13,7 @@ import { seekable, storedFrame } from '../../support/zstd.ts';
 import { bucketOf, contentOf, mirrorOf, newCache } from './mirrored.ts';
 
 const until = (holds: () => boolean): Promise<void> =>
-  vi.waitFor(() => expect(holds()).toBe(true), { timeout: 20_000, interval: 5 });
+  vi.waitFor(() => expect(holds()).toBe(true), { timeout: 50_000, interval: 5 });
 
 /** Bytes that no codec makes smaller. */
 function noise(seed: number, length: number): string {
@@ -131,7 +131,7 @@ describe.each([
           await file.update({ holdBack: true });
           expect(outputsOf(file)).toEqual(others.map(brief));
         },
-        { timeout: 20_000, interval: 50 },
+        { timeout: 50_000, interval: 50 },
       );
       dump.close();
       server.close();
