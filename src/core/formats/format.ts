@@ -70,6 +70,8 @@ export interface Format {
 /** Files of events that form one rollout, or one for each session that they name. */
 export interface Session {
   name: string;
+  /** Only lines are its events: a list of them in a JSON file is a record that formats know. */
+  isOfLines?: true;
   /** Is this line an event of the kind? */
   isEvent(record: JsonObject): boolean;
   /** The key that separates the sessions of one file; null if the line has none. */

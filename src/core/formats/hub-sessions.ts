@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { anyMessages } from './any-message.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
@@ -65,8 +66,7 @@ function messageLines(
           messages.push(...anyMessages(event.message, `${at}/message`));
         else if (isGooseRow(event))
           messages.push(...anyMessages({ role: event.role ?? 'user', content: parsedField(event.content_json) }, at));
-        else if (typeof event.role === 'string' && event.content !== undefined)
-          messages.push(...anyMessages(event, at));
+        else if (typeof event.role === 'string') messages.push(...saidIn(event, at));
         else if (Object.keys(head).length === 0) head = event;
       }
       const models = [
@@ -91,6 +91,15 @@ function messageLines(
   };
 }
 
+/** A line of somebody who says nothing in words is shown as it is. */
+function saidIn(event: JsonObject, at: string): FoundMessage[] {
+  const said = anyMessages(event, at);
+  const { role: _, ...rest } = event;
+  if (said.some(({ texts, calls }) => texts.length > 0 || calls !== undefined)) return said;
+  const isEmpty = ['content', 'text'].some((key) => rest[key] !== undefined);
+  return isEmpty ? said : said.map((one) => ({ ...one, texts: [{ pointer: at, text: printJson(rest) }] }));
+}
+
 const parsedField = (value: JsonObject[string] | undefined): JsonObject[string] => {
   if (typeof value !== 'string') return value ?? null;
   try {
@@ -99,6 +108,31 @@ const parsedField = (value: JsonObject[string] | undefined): JsonObject[string] 
     return value;
   }
 };
+
+const ROLES = /^(?:system|developer|user|human|assistant|ai|model|tool|function)$/i;
+/** A whole rollout, or a row of a data set that happens to have a role. */
+const WHOLE = /^(?:messages|prompt|response|completion|score|reward|input|output|label|conversations?)$/i;
+
+/** A log of one conversation, as loops of agents write it: a message on each line. */
+export const messageLog: Session = {
+  name: 'message-lines',
+  isOfLines: true,
+  isEvent: (record) =>
+    typeof record.role === 'string' &&
+    ROLES.test(record.role) &&
+    (typeof record.content === 'string' ||
+      Array.isArray(record.content) ||
+      Array.isArray(record.tool_calls) ||
+      typeof record.text === 'string') &&
+    !Object.keys(record).some((key) => WHOLE.test(key)),
+  keyOf: (event) => idOf(event.session_id ?? event.conversation_id ?? null),
+};
+
+export const messageLogFormat = messageLines(
+  messageLog,
+  { turns: 'each line: role, and content or text', calls: 'tool_calls, answered by tool_call_id' },
+  'files',
+);
 
 export const stsFormat = messageLines(
   sts,

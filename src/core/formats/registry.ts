@@ -17,7 +17,16 @@ import { geminiStream, geminiStreamFormat } from './gemini-stream.ts';
 import { art, artGroup, atropos, atroposGroup, roll, rollStep } from './groups.ts';
 import { halResults, halTask } from './hal.ts';
 import { harbor } from './harbor.ts';
-import { droid, droidFormat, goose, gooseFormat, sts, stsFormat } from './hub-sessions.ts';
+import {
+  droid,
+  droidFormat,
+  goose,
+  gooseFormat,
+  messageLog,
+  messageLogFormat,
+  sts,
+  stsFormat,
+} from './hub-sessions.ts';
 import { inspectLog, inspectSample } from './inspect.ts';
 import { interCode, interCodeRun } from './intercode.ts';
 import { langchain } from './langchain.ts';
@@ -118,6 +127,7 @@ export const FORMATS: readonly Format[] = [
   piFormat,
   geminiFormat,
   geminiStreamFormat,
+  messageLogFormat,
   openHandsSdkFormat,
   liveFormat,
   atif,
@@ -188,11 +198,18 @@ const SESSIONS: readonly Session[] = [
   geminiStream,
   gemini,
   requestLog,
+  messageLog,
 ];
 
 /** The session format that the line is an event of, or undefined. */
 export const sessionOf = (record: JsonObject): Session | undefined =>
   SESSIONS.find((session) => session.isEvent(record));
+
+/** The same for an event in a JSON list. */
+export const listedSessionOf = (record: JsonObject): Session | undefined => {
+  const session = sessionOf(record);
+  return session?.isOfLines ? undefined : session;
+};
 
 /** The format that recognises the record, or the user's choice, if any. */
 export function formatOf(record: JsonObject, context?: Pick<ReadContext, 'format' | 'maps'>): Format | undefined {
@@ -224,6 +241,6 @@ export function wrapList(list: readonly JsonValue[]): JsonObject | null {
   if (objects.every(isSmolStep)) return { steps: [...list] };
   if (objects.every(isOwlRound)) return { history: [...list] };
   if (isOpenHandsEvent(first)) return { session_of: 'openhands', events: [...list] };
-  const session = sessionOf(first);
+  const session = listedSessionOf(first);
   return session === undefined ? null : { session_of: session.name, events: [...list] };
 }

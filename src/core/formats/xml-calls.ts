@@ -4,7 +4,7 @@ import type { FoundMessage, MessageCall } from './build.ts';
 const CALL = /<function=([^>\n]+)>([\s\S]*?)<\/function>/g;
 const PARAMETER = /<parameter=([^>\n]+)>([\s\S]*?)<\/parameter>/g;
 /** The headers that harnesses put above a result given in the user's role (SWE-agent, OpenHands). */
-const RESULT = /^\s*(?:OBSERVATION:|EXECUTION RESULT of \[)/;
+const RESULT = /^\s*(?:OBSERVATION:|EXECUTION RESULT of \[)/i;
 
 /**
  * Calls in a reply's text as `<function=NAME><parameter=KEY>VALUE</parameter></function>`, from harnesses that give the
@@ -17,11 +17,16 @@ export function layXmlCalls(messages: FoundMessage[]): void {
   const made = messages.map(({ role, calls }, at) =>
     role === 'assistant' && calls === undefined ? xmlCalls(textOf(at)) : [],
   );
-  if (!made.some((calls, at) => calls.length > 0 && isResult(at + 1))) return;
+  const behind = [...made.keys()].filter((at) => made[at - 1]?.length === 1 && messages[at]?.role === 'user');
+  const marked = behind.filter(isResult);
+  if (marked.length === 0 && !made.some((calls, at) => calls.length > 0 && isResult(at + 1))) return;
+  // Some results are sentences of the harness without a header: no human speaks in between.
+  const all = new Set(marked.length * 2 > behind.length ? behind : marked);
   for (const [at, calls] of made.entries()) {
     if (calls.length === 0) continue;
     itemAt(messages, at).calls = calls;
-    if (isResult(at + 1)) Object.assign(itemAt(messages, at + 1), { isResult: true, trained: false });
+    if (isResult(at + 1) || all.has(at + 1))
+      Object.assign(itemAt(messages, at + 1), { isResult: true, trained: false });
   }
 }
 

@@ -37,7 +37,7 @@ export function failureOf(
   const said = matching(own, text, tool);
   const noted = notedOutcome(text, outcome);
   if (said !== null || noted?.isFailure === false) return said;
-  const seen = failureIn(text, tool);
+  const seen = ofAnother(failureIn(text, tool), text, tool);
   if (noted === undefined) return seen;
   const {
     kind = seen?.kind ?? (outcome === undefined ? 'rejected' : 'other'),
@@ -47,6 +47,16 @@ export function failureOf(
   if (seen !== null) return { ...seen, kind: kind === 'exception' ? seen.kind : kind, fault };
   return { kind, fault, says: `recorded as a failure: ${evidence}`, ...lineFrom(text, text.search(/\S|$/)) };
 }
+
+/** A tool that looks for functions in a program may find none of a name: that is no call of an unknown tool. */
+function ofAnother(failure: ToolFailure | null, text: string, tool: string | null): ToolFailure | null {
+  if (failure?.kind !== 'unknown_tool' || tool === null) return failure;
+  const name = NAMED.exec(text.slice(failure.start, failure.end))?.[1]?.toLowerCase();
+  const called = tool.toLowerCase();
+  return name === undefined || name.includes(called) || called.includes(name) ? failure : null;
+}
+
+const NAMED = /\b(?:tool|function)(?: named| called)?[ :]+['"`]?([\w.-]*\w)['"`]? (?:not|is|was|could|does)/i;
 
 const WORDS = /[A-Za-z\x80-\uffff]/;
 

@@ -96,6 +96,26 @@ describe('the results of calls are found, and what they say of a failure, whoeve
     expect(quoted?.results).toEqual([false]);
   });
 
+  test('calls in XML have sentences of the harness as results, too', async () => {
+    const call = (name: string) => ({
+      role: 'assistant',
+      content: `<function=${name}>\n<parameter=x>1</parameter>\n</function>`,
+    });
+    const user = (content: string) => ({ role: 'user', content });
+    const messages = [
+      user('Fix it.'),
+      ...[call('bash'), user('Observation: a.py')],
+      ...[call('bash'), user('OBSERVATION:\nTraceback (most recent call last):\nKeyError: 1')],
+      ...[call('bash'), user('Your command ran successfully and did not produce any output.')],
+      call('submit'),
+    ];
+    const [seen, spoken] = (
+      await read({ messages }, { messages: [user('Hi.'), call('bash'), user('What is that?'), call('bash')] })
+    ).map(seenIn);
+    expect(seen).toMatchObject({ errors: 1, results: [true, true, true, false] });
+    expect(spoken?.results.some(Boolean)).toBe(false);
+  });
+
   test('outputs that are recorded apart from the ids answer all calls, and a recorded failure is one', async () => {
     const info = { num_calls: 2, tool_outputs: 'one\ntwo' };
     const stats = [true, false].map((success) => ({ tool_name: 'look', success, runtime: 0.1 }));
@@ -109,6 +129,35 @@ describe('the results of calls are found, and what they say of a failure, whoeve
       { errors: 0, results: [true, true], findings: [] },
     ]);
   });
+});
+
+test('a log with a message on each line is one conversation; nothing in it is dropped', async () => {
+  const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const [log] = await read(
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Look.' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: 'Error: Unknown tool: look' },
+    { role: 'assistant', content: 'I cannot.' },
+  );
+  expect(log!.turns.map(({ role, text }) => `${role} ${text}`)).toEqual([
+    'system Be brief.',
+    'user Look.',
+    'assistant ',
+    'tool Error: Unknown tool: look',
+    'assistant I cannot.',
+  ]);
+  expect(seenIn(log!)).toMatchObject({ errors: 1, results: [true], findings: [['tool_error', 'unknown_tool']] });
+  const [spoken] = await read(
+    { role: 'User', text: 'Add it.' },
+    { role: 'API', api_name: 'add', param_dict: { at: '2pm' }, result: 'done' },
+    { role: 'AI', text: 'Added.' },
+  );
+  expect(spoken!.turns.map(({ role }) => role)).toEqual(['user', 'api', 'assistant']);
+  expect(spoken!.turns[1]!.text).toContain('2pm');
+  // Rows of a data set are no log.
+  const rows = await read({ role: 'user', content: 'a', score: 1 }, { role: 'user', content: 'b', score: 0 });
+  expect(rows.length).not.toBe(1);
 });
 
 test('a reply of which only the id was recorded is neither an empty response nor a lost line', async () => {

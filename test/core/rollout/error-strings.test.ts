@@ -305,6 +305,11 @@ const CASES: readonly Case[] = [
 
 const wordOf = (text: string): string => text.split('\n')[0]?.slice(0, 70) ?? '';
 
+test('a function that a tool did not find in a program is no unknown tool', () => {
+  const text = 'Function main not found! Instead, here is the disassembly of equivalent function FUN_0040061d:';
+  expect([failureOf(text, 'disassemble'), failureOf(text, 'main')?.kind]).toEqual([null, 'unknown_tool']);
+});
+
 describe('ordinary error strings', () => {
   const judged = CASES.map(([text, kinds, fault]) => {
     const found = failureOf(text, null);

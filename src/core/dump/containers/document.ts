@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ReadContext, Session } from '../../formats/format.ts';
-import { formatOf, sessionOf, wrapList } from '../../formats/registry.ts';
+import { formatOf, listedSessionOf, wrapList } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
@@ -75,7 +75,7 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
     : formatOf(head, context) === undefined && wrapList([head]) !== null;
   if (isOne && bytes.length < LARGEST_RECORD) {
     const value = documentValue(bytes.subarray(start));
-    const session = isJsonObject(head) ? sessionOf(head) : undefined;
+    const session = isJsonObject(head) ? listedSessionOf(head) : undefined;
     if (session !== undefined && Array.isArray(value)) {
       const events = value.flatMap((event, at) => (isJsonObject(event) ? [{ event, line: at + 1 }] : []));
       yield* sessionsOf(events, session, ':1');
@@ -139,7 +139,7 @@ const LARGEST_REQUEST = 64 << 20;
 function splitSession(bytes: Uint8Array, context: ReadContext): Session | null {
   if (bytes.length > LARGEST_REQUEST || context.format !== undefined) return null;
   const value = documentValue(bytes);
-  const session = isJsonObject(value) ? sessionOf(value) : undefined;
+  const session = isJsonObject(value) ? listedSessionOf(value) : undefined;
   return session?.eventsOf === undefined ? null : session;
 }
 
