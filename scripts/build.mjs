@@ -50,6 +50,17 @@ const zodInEnglish = {
   },
 };
 
+/** hyparquet-compressors brings a decoder of Brotli with its dictionary, which Node has, too. */
+const brotliOfNode = {
+  name: 'brotli-of-node',
+  setup({ onLoad }) {
+    onLoad({ filter: /hyparquet-compressors\/src\/brotli\.js$/ }, () => ({
+      contents: `import { brotliDecompressSync } from 'node:zlib';
+export const decompressBrotli = (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) });`,
+    }));
+  },
+};
+
 /** Modules that the program and its threads both import, by their name in dist/, where each lies once. */
 const ONCE = {
   zstddec: 'zstddec/stream',
@@ -97,7 +108,7 @@ const shared = {
   minifySyntax: true,
   logLevel: 'warning',
   metafile: true,
-  plugins: [fdirAlone, simdAlone, zodInEnglish],
+  plugins: [fdirAlone, simdAlone, zodInEnglish, brotliOfNode],
   // They bring files that they look for beside themselves.
   external: ['pyodide', 'node-sqlite3-wasm', '@aws-sdk/credential-provider-node'],
   // Python programs are imported as text.

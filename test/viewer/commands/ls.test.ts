@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { FACTS } from '../../../src/core/rollout/facts.ts';
 import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
@@ -24,6 +27,30 @@ describe('ls', () => {
     expect([stderr.includes('beta'), code]).toEqual([false, 1]);
     const beside = directoryWith({ 'a.json': '{"alpha": 1}', '1.jsonl': verlLine({ output: 'It is 5.' }) });
     expect((await rolloutViewer(['ls', beside])).stderr).not.toContain('no known form');
+  });
+
+  test.each([
+    ['BROTLI', (input: Uint8Array) => brotliCompressSync(input)],
+    ['GZIP', (input: Uint8Array) => gzipSync(input)],
+    ['SNAPPY', undefined],
+  ] as const)('parquet in %s', async (codec, compress) => {
+    const lines = Array.from({ length: 300 }, (_, i) => JSON.parse(verlLine({ output: `It is ${i}.`, score: i % 2 })));
+    const keys = ['input', 'output', 'score'];
+    const columnData = keys.map((name) => ({ name, data: lines.map((line) => line[name]) }));
+    const folder = directoryWith({});
+    writeFileSync(
+      join(folder, '1.parquet'),
+      Buffer.from(
+        parquetWriteBuffer({
+          columnData,
+          codec,
+          ...(compress === undefined ? {} : { compressors: { [codec]: compress } }),
+        }),
+      ),
+    );
+    const { stdout } = await rolloutViewer(['show', '--json', join(folder, '1.parquet')]);
+    const seen = jsonLines(stdout).map(({ turns }) => (turns as { text: string }[]).at(-1)?.text);
+    expect(seen).toEqual(lines.map(({ output }) => output));
   });
 
   test('without a terminal the program itself prints the same', async () => {
