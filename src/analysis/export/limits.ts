@@ -181,7 +181,7 @@ export const LIMITS = {
     holds: ({ tokens }) => tokens === null || tokens.promptIds === null,
   },
   no_logprobs: {
-    says: 'a rollout without recorded log probabilities of all its trained tokens',
+    says: 'a rollout without recorded log probabilities of all its trained tokens: 0 would be written',
     holds: ({ tokens }) =>
       tokens?.mask.some((bit, at) => bit === 1 && !Number.isFinite(tokens.logprobs?.[at] ?? Number.NaN)) ?? true,
   },
@@ -194,7 +194,7 @@ export const LIMITS = {
         : tokens.mask.some((bit, at) => bit === 1 && !Number.isFinite(tokens.logprobs?.[at] ?? Number.NaN))),
   },
   no_advantage: {
-    says: 'a rollout without recorded advantages of all its trained tokens',
+    says: 'a rollout without recorded advantages of all its trained tokens: 0 would be written',
     holds: ({ advantages, tokens }) =>
       typeof advantages === 'number'
         ? !Number.isFinite(advantages)
@@ -216,6 +216,9 @@ export const LIMITS = {
 
 export type ExportLimit = keyof typeof LIMITS;
 export const LIMIT_NAMES = keysIn(LIMITS);
+
+/** `--accept` takes these. Without a reply or without ids there would be nothing in the row. */
+export const ACCEPTABLE_LIMITS = LIMIT_NAMES.filter((name) => name !== 'empty' && name !== 'no_ids');
 
 /** The first limit that a conversation meets; null if it fits. */
 export const firstLimit = (conversation: ExportConversation, limits: readonly ExportLimit[]): ExportLimit | null =>

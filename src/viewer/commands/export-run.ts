@@ -15,7 +15,7 @@ import type { RowFile } from '../../analysis/export/files/row-file.ts';
 import { WholeFile } from '../../analysis/export/files/whole-file.ts';
 import type { ExportFormat, ExportRow, PromptGroup } from '../../analysis/export/format.ts';
 import { passRate } from '../../analysis/export/formats/verl.ts';
-import { type ExportLimit, LIMITS } from '../../analysis/export/limits.ts';
+import { ACCEPTABLE_LIMITS, type ExportLimit, LIMITS } from '../../analysis/export/limits.ts';
 import type { PairRule } from '../../analysis/export/pairs.ts';
 import { parsePassRange } from '../../analysis/export/pass-range.ts';
 import { EXPORT_FORMATS } from '../../analysis/export/registry.ts';
@@ -192,7 +192,7 @@ async function finish(
     out.discard();
     for (const [limit, { count, first }] of screen.refused)
       say(`${flags.to} refuses ${refusalText(limit)} (${count} of them; the first is ${first})`);
-    const names = [...screen.refused.keys()].filter((name) => isLimit(name) && name !== 'empty');
+    const names = ACCEPTABLE_LIMITS.filter((name) => screen.refused.has(name));
     say(
       `nothing was written; --drop leaves them out${names.length > 0 ? `, --accept ${names.join(' ')} writes them all the same` : ''}`,
     );

@@ -12,6 +12,7 @@ import type { Journal } from '../../replay/journal/journal.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
 import { keptIn } from '../../replay/results.ts';
 import { CuratedSet, isSetName, type SetEntry, setNames, setPlace } from '../../replay/sets/curated-set.ts';
+import { rolloutNames } from './export-target.ts';
 import { journalOf } from './journal-of.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 
@@ -69,10 +70,12 @@ export async function exportSource(
   const missing = new Set<string>();
   const unread = new Set<string>();
   const take = set === null ? undefined : (locator: string): void => void missing.add(locator);
+  const nameOf = set === null ? rolloutNames(args) : null;
   async function* rows(again?: ReadonlyMap<string, string>): ReturnType<ExportSource['rows']> {
     const isChosen = (locator: string): boolean => again?.has(locator) ?? true;
     const args = set === null ? locators : locators.filter(isChosen);
     const filter = again === undefined ? flags.filter : null;
+    const names = new Set<string>();
     for await (const { row: read } of selectRows(args, options, filter, kept, take, isChosen)) {
       const row =
         redact === null
@@ -86,6 +89,13 @@ export async function exportSource(
       if (redact !== null) {
         conversation.tokens = null;
         conversation.source = hashOf(read.raw);
+      }
+      // Arguments that are locators are read again, whether or not they are chosen.
+      if (!isChosen(conversation.locator)) continue;
+      if (nameOf !== null) {
+        const name = nameOf(conversation.locator);
+        if (names.has(name)) continue;
+        names.add(name);
       }
       if (again !== undefined && again.get(conversation.locator) !== conversation.source)
         throw new UsageError(

@@ -37,6 +37,30 @@ function filesOf(arg: string, options: DumpOptions): string[] {
   }
 }
 
+/**
+ * Names of one rollout, if the arguments may name it twice: by two paths to its file, or by its folder and itself.
+ * @param args paths and locators of rollouts
+ * @returns null if no rollout can come twice
+ */
+export function rolloutNames(args: readonly string[]): ((locator: string) => string) | null {
+  const paths = args.map((arg) => realPath(pathOfArgument(arg)));
+  const distinct = new Set(paths);
+  const isInside = (path: string): boolean => {
+    for (let above = dirname(path); above !== dirname(above); above = dirname(above))
+      if (distinct.has(above)) return true;
+    return false;
+  };
+  if (distinct.size === paths.length && !paths.some(isInside)) return null;
+  const found = new Map<string, string>();
+  return (locator) => {
+    const [place = ''] = /(?::\d+(?:\.\d+)?)?$/.exec(locator) ?? [];
+    const path = locator.slice(0, locator.length - place.length);
+    const real = found.get(path) ?? realPath(path);
+    found.set(path, real);
+    return real + place;
+  };
+}
+
 function realPath(path: string): string {
   try {
     return realpathSync(path);

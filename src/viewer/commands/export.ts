@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BALANCES } from '../../analysis/export/balance.ts';
-import { LIMIT_NAMES } from '../../analysis/export/limits.ts';
+import { ACCEPTABLE_LIMITS } from '../../analysis/export/limits.ts';
 import { PAIR_RULES } from '../../analysis/export/pairs.ts';
 import { EXPORT_FORMATS } from '../../analysis/export/registry.ts';
 import { countOf } from './count.ts';
@@ -49,7 +49,7 @@ export const exportCommand = (): Command =>
       .option('--force', 'replace a file that exists')
       .option('--drop', 'leave out rollouts that the format cannot hold, and count them')
       .addOption(
-        new Option('--accept <losses...>', 'write rollouts in spite of these losses').choices([...LIMIT_NAMES]),
+        new Option('--accept <losses...>', 'write rollouts in spite of these losses').choices(ACCEPTABLE_LIMITS),
       )
       .option('--inferred', 'accept trained text that is inferred from roles')
       .addOption(

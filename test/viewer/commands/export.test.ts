@@ -135,6 +135,33 @@ describe('export', () => {
     expect(existsSync(path('q.jsonl'))).toBe(false);
   });
 
+  test('locators give the rows that their file gives, also where a rollout is in no pair or class', async () => {
+    const { go, path } = workplace(DUMP);
+    const locators = [1, 2, 3, 4, 5].map((at) => `1.jsonl:${at}`);
+    for (const more of [['trl-dpo'], ['trl', '--balance', 'difficulty']]) {
+      expect((await go('export', '1.jsonl', '--to', ...more, '--out', 'a.jsonl', '--force')).code).toBe(0);
+      const { code, stderr } = await go('export', ...locators, '--to', ...more, '--out', 'b.jsonl', '--force');
+      expect(code, stderr).toBe(0);
+      expect(rows(path('b.jsonl')).length).toBeLessThan(5);
+      expect(readFileSync(path('b.jsonl'), 'utf8')).toBe(readFileSync(path('a.jsonl'), 'utf8'));
+    }
+  });
+
+  test('a rollout that is named twice goes out once, and counts once in a pass rate', async () => {
+    const { go, cwd, path } = workplace(DUMP);
+    symlinkSync(path('1.jsonl'), path('other.jsonl'));
+    const twice = ['1.jsonl:2', '1.jsonl', './1.jsonl', cwd, 'other.jsonl', '1.jsonl:1', '--filter', 'score <= 1'];
+    expect((await go('export', ...twice, '--to', 'trl', '--out', 'out/a')).code).toBe(2);
+    mkdirSync(path('out'));
+    expect((await go('export', ...twice, '--to', 'prompts', '--out', 'out/p')).code).toBe(0);
+    expect(rows(path('out/p')).map(({ scores }) => [...scores].sort())).toEqual([
+      [0, 0, 1],
+      [1, 1],
+    ]);
+    expect((await go('export', ...twice, '--to', 'trl-dpo', '--pairs', 'all', '--out', 'out/d')).code).toBe(0);
+    expect(rows(path('out/d')).length).toBe(2);
+  });
+
   test('prompts have their pass rate; a range and an order choose them', async () => {
     const { go, path } = workplace(DUMP);
     expect((await go('export', '1.jsonl', '--to', 'prompts', '--out', 'p.jsonl', '--pass', '0<pass<1')).code).toBe(0);
