@@ -59,7 +59,9 @@ export async function exportSource(
 ): Promise<ExportSource> {
   const [first = ''] = args;
   const place = setsPlace(flags.journal);
-  const isSet = args.length === 1 && !existsSync(first) && isSetName(first) && setNames(place).includes(first);
+  const isName = args.length === 1 && first !== '-' && !existsSync(first) && isSetName(first);
+  const isSet = isName && setNames(place).includes(first);
+  if (isName && !isSet) throw new UsageError(`${first}: no file and no set has this name`);
   const set = isSet ? { name: first, members: readableSet(first, flags.journal).members() } : null;
   if (set?.members.size === 0) throw new UsageError(`the set ${first} is empty: rollout-viewer set ${first} add PATH…`);
   const locators = set === null ? args : [...set.members.keys()];

@@ -43,7 +43,7 @@ export async function runSet(
   if (action === 'add' || action === 'drop') return change(set, action, args, flags);
   if (action === 'edit') return edit(set, args, flags);
   if (action === 'show') return showSet(set, flags);
-  if (action === 'diff') return diffSets(set, args, flags);
+  if (action === 'diff') return args.length === 0 ? diffDumps(set, flags) : diffSets(set, args, flags);
   throw new UsageError(`set ${name} ${action}: add, drop, edit, show and diff are the actions`);
 }
 
@@ -84,11 +84,20 @@ async function change(
     version: manifest.version,
   };
   const entries: SetEntry[] = [];
-  for await (const { row } of selectRows(selected, await dumpOptions(flags), filter, kept)) {
-    const source = hashOf(row.raw);
-    const known = before.get(row.locator);
-    if (action === 'add' ? known?.source === source : known === undefined) continue;
-    entries.push({ ...common, locator: row.locator, source });
+  if (action === 'drop' && filter === null) {
+    // By name, so that a set also loses what its dump has lost.
+    for (const [locator, { source }] of before)
+      if (selected.some((name) => isOf(locator, name))) entries.push({ ...common, locator, source });
+  } else {
+    const gone: string[] = [];
+    const missing = action === 'drop' ? (locator: string): void => void gone.push(locator) : undefined;
+    for await (const { row } of selectRows(selected, await dumpOptions(flags), filter, kept, missing)) {
+      const source = hashOf(row.raw);
+      const known = before.get(row.locator);
+      if (action === 'add' ? known?.source === source : known === undefined) continue;
+      entries.push({ ...common, locator: row.locator, source });
+    }
+    if (gone.length > 0) say(`${gone.length} gone from their dump: no filter matches them; drop them without --filter`);
   }
   try {
     if (entries.length > 0) set.append(entries);
@@ -99,6 +108,10 @@ async function change(
   await print(`${set.name}: ${entries.length} ${action === 'add' ? 'added' : 'dropped'}, ${total} in all\n`);
   return entries.length === 0 ? ANSWER_IS_NO : DONE;
 }
+
+/** @param name a locator, or a file or folder that it is in */
+const isOf = (locator: string, name: string): boolean =>
+  locator === name.replace(/#t\d+$/, '') || locator.startsWith(`${name}:`) || locator.startsWith(`${name}/`);
 
 /** Rewrites a turn of a rollout as a new branch, and adds the branch to the set. */
 async function edit(set: CuratedSet, args: readonly string[], flags: SetFlags): Promise<number> {
@@ -163,6 +176,23 @@ async function statesNow(
   return now;
 }
 
+/** What changed in the dumps since it was chosen, or is gone from them. */
+async function diffDumps(set: CuratedSet, flags: SetFlags): Promise<number> {
+  const members = set.members();
+  const now = await statesNow(members, await dumpOptions(flags));
+  let count = 0;
+  for (const locator of members.keys()) {
+    const state = now.get(locator) ?? 'gone';
+    if (state === 'same') continue;
+    count++;
+    await printChange(locator, state === 'changed' ? '~' : '-', flags);
+  }
+  return count === 0 ? DONE : ANSWER_IS_NO;
+}
+
+const printChange = (locator: string, change: string, { json }: SetFlags): Promise<void> | undefined =>
+  print(json === true ? `${printJson({ locator, change })}\n` : `${change} ${sanitiseLine(locator)}\n`);
+
 async function diffSets(set: CuratedSet, [other]: readonly string[], flags: SetFlags): Promise<number> {
   if (other === undefined || !isSetName(other)) throw new UsageError(`set ${set.name} diff OTHER: name another set`);
   const [here, there] = [set.members(), readableSet(other, flags.journal).members()];
@@ -172,9 +202,7 @@ async function diffSets(set: CuratedSet, [other]: readonly string[], flags: SetF
     const sign = a === undefined ? '+' : b === undefined ? '-' : a.source === b.source ? null : '~';
     if (sign === null) continue;
     count++;
-    await print(
-      flags.json === true ? `${printJson({ locator, change: sign })}\n` : `${sign} ${sanitiseLine(locator)}\n`,
-    );
+    await printChange(locator, sign, flags);
   }
   return count === 0 ? DONE : ANSWER_IS_NO;
 }

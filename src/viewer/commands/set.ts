@@ -10,7 +10,10 @@ export const setCommand = (): Command =>
       .description('collect rollouts under a name, to read again or to export')
       .argument('[name]', 'the set (default: list all sets)')
       .argument('[action]', 'add, drop, edit, show or diff', 'show')
-      .argument('[rollouts...]', 'add, drop, edit: locators, files, directories; diff: another set')
+      .argument(
+        '[rollouts...]',
+        'add, drop, edit: locators, files, directories; diff: another set (default: their dumps)',
+      )
       .option('--filter <expr>', 'add, drop: only rollouts that match it')
       .option('--reason <text>', 'the reason for the choice')
       .option('--turn <n>', 'edit: the turn to rewrite, from 0', countOf)

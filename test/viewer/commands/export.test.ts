@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -325,6 +326,29 @@ describe('a set', () => {
     const { stdout, code } = await go('set', 'a', 'diff', 'b');
     expect(code).toBe(1);
     expect(stdout.replaceAll(/\/\S*\//g, '')).toBe('- 1.jsonl:1\n+ 1.jsonl:3\n');
+  });
+
+  test('a set differs from its dumps by what changed or is gone, and loses it by name', async () => {
+    const { go, path } = workplace(DUMP);
+    await go('set', 'a', 'add', '1.jsonl');
+    expect((await go('set', 'a', 'diff')).code).toBe(0);
+    const [first = '', second = ''] = DUMP.trimEnd().split('\n');
+    writeFileSync(path('1.jsonl'), `${first}\n${second.replace('2+2', '2+3')}\n`);
+    const { stdout, code } = await go('set', 'a', 'diff');
+    expect(code).toBe(1);
+    const names = ['~ 1.jsonl:2', '- 1.jsonl:3', '- 1.jsonl:4', '- 1.jsonl:5'];
+    expect(
+      stdout
+        .replaceAll(/\/\S*\//g, '')
+        .trimEnd()
+        .split('\n'),
+    ).toEqual(names);
+    expect((await go('set', 'a', 'drop', '1.jsonl:4')).stdout).toBe('a: 1 dropped, 4 in all\n');
+    const filtered = await go('set', 'a', 'drop', '--filter', 'score == 1');
+    expect(filtered.stdout).toBe('a: 1 dropped, 3 in all\n');
+    expect(filtered.stderr).toContain('2 gone from their dump');
+    rmSync(path('1.jsonl'));
+    expect((await go('set', 'a', 'drop', '1.jsonl')).stdout).toBe('a: 3 dropped, 0 in all\n');
   });
 
   test('whose file is a link or no file is not called empty', async () => {
