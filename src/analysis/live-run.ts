@@ -30,6 +30,8 @@ export interface RunStats {
   validation: boolean;
   /** Files of the train streams, or of all streams if there is no train stream. */
   steps: number;
+  /** Whether any of them has a number; else they are mere files. */
+  areNumbered: boolean;
   rollouts: number;
   /**
    * The last complete steps of the stream, oldest first. The rates and the counts of non-finite and missing scores
@@ -141,12 +143,14 @@ export class LiveRun {
     let rollouts = 0;
     let newestByte: number | null = null;
     let train = 0;
+    let areNumbered = false;
     for (const file of files) {
       if (!file.isAway) rollouts += file.count;
       // A file without a time (from an archive, from a copy) is dated at the epoch.
       const isDated = file.lastChange > NO_TIME;
       if (file.count > 0 && isDated && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;
       if (!file.validation) train++;
+      areNumbered ||= file.stepOf(0) !== null;
     }
     const age = newestByte === null ? null : Math.max(0, now - newestByte);
     const looked = stepsSum(last, ({ looked }) => looked);
@@ -163,6 +167,7 @@ export class LiveRun {
       age,
       validation: files.length > 0 && train === 0,
       steps: train === 0 ? files.length : train,
+      areNumbered,
       rollouts,
       last,
       notFinite: stepsSum(last, ({ notFinite }) => notFinite),

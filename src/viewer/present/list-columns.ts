@@ -5,6 +5,7 @@ import type { JsonValue } from '../../core/json/value.ts';
 import { CHECKS, type Check, checkWord, ERROR_CHECKS } from '../../core/rollout/checks.ts';
 import type { Facts } from '../../core/rollout/fact-row.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
+import { truncateStart } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { numberText, scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
@@ -158,8 +159,11 @@ export function ownColumns({ step, sample, score, areLong, range, failedTool, st
       short: 'st',
       min: Math.max(2, step),
       rank: 0,
-      // A step that is still arriving is drawn hollow.
-      text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
+      // A step that is still arriving is drawn hollow. Names of files often begin alike.
+      text: (row, width) => {
+        const sign = row.arriving ? '○' : '';
+        return sign + (row.step === null ? truncateStart(row.stem, width - sign.length) : String(row.step));
+      },
     }),
     column('sample', 'sample', Math.max(6, sample), {
       short: '#',
