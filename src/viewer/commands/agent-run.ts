@@ -18,6 +18,7 @@ import { recordKey } from '../../replay/journal/record-key.ts';
 import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
 import { sideBySide } from '../present/side-by-side.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
+import { refuseOthers } from './export-target.ts';
 import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
@@ -53,6 +54,7 @@ export async function replayAgent(
   flags: AgentReplayFlags & { agent: string },
 ): Promise<number> {
   const rules = historyRules(flags.exact);
+  if (flags.junit !== undefined) refuseOthers(flags.junit, '<?xml', '--junit', 'XML file');
   const verdicts: Verdict[] = [];
   const selected = selectRows(args, await dumpOptions(flags), filterOf(flags.filter));
   const stop = interruption();

@@ -1,11 +1,12 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Dump, type DumpOptions } from '../../core/dump/dump.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { isLocator, pathOfArgument } from './select-rows.ts';
 
 /**
- * An export must not replace a file that it reads, whatever name or link leads there.
+ * A command must not replace a file that it reads, whatever name or link leads there.
+ * @param option names the targets
  * @param args paths and locators of rollouts
  * @param others files that are read beside them
  * @throws UsageError
@@ -14,7 +15,8 @@ export function refuseSources(
   targets: readonly string[],
   args: readonly string[],
   options: DumpOptions,
-  others: readonly string[],
+  others: readonly string[] = [],
+  option = '--out',
 ): void {
   const replaced = targets.filter((path) => existsSync(path));
   if (replaced.length === 0) return;
@@ -23,7 +25,8 @@ export function refuseSources(
     // The name itself is replaced, not the file that a link of that name leads to; a file may be read under both.
     const places = [join(realPath(dirname(target)), basename(target)), realPath(target)];
     const source = read.find((path) => places.some((place) => path === place || path.startsWith(`${place}/`)));
-    if (source !== undefined) throw new UsageError(`--out ${target}: the export reads this file; choose another name`);
+    if (source !== undefined)
+      throw new UsageError(`${option} ${target}: the command reads this file; choose another name`);
   }
 }
 
@@ -35,6 +38,25 @@ function filesOf(arg: string, options: DumpOptions): string[] {
   } finally {
     dump.close();
   }
+}
+
+/**
+ * A command that replaces its earlier output unasked must not replace any other file.
+ * @param start begins each file that it writes
+ * @throws UsageError
+ */
+export function refuseOthers(path: string, start: string, option: string, what: string): void {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.isFile() !== true || there.size === 0) return;
+  const bytes = Buffer.alloc(start.length);
+  const fd = openSync(path, 'r');
+  try {
+    readSync(fd, bytes, 0, bytes.length, 0);
+  } finally {
+    closeSync(fd);
+  }
+  if (bytes.toString('latin1') !== start)
+    throw new UsageError(`${option} ${path}: the file exists and is no ${what}; name another one`);
 }
 
 /**

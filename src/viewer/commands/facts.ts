@@ -5,7 +5,8 @@ import { type FactColumn, factColumns } from '../../analysis/facts/facts-table.t
 import { UsageError } from '../../core/dump/paths.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { reasonOf } from '../../core/text/problems.ts';
-import { type ReadingFlags, withReading } from './dump-options.ts';
+import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { refuseOthers, refuseSources } from './export-target.ts';
 import { withFacts } from './facts-of.ts';
 import { DONE, print, run, say } from './output.ts';
 import { csvCells } from './row-csv.ts';
@@ -31,6 +32,10 @@ export const factsCommand = (): Command =>
 async function writeFacts(paths: readonly string[], flags: FactsFileFlags): Promise<number> {
   const { parquet, csv, ...reading } = flags;
   if ((parquet === undefined) === (csv !== true)) throw new UsageError('name one form: --parquet FILE or --csv');
+  if (parquet !== undefined) {
+    refuseSources([parquet], paths, await dumpOptions(flags), [], '--parquet');
+    refuseOthers(parquet, 'PAR1', '--parquet', 'Parquet file');
+  }
   return withFacts(paths, reading, async (facts) => {
     if (parquet === undefined) await printColumns(tableOf(facts, paths), facts.length);
     else await writeParquet(parquet, facts, paths);

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -112,7 +113,7 @@ describe('export', () => {
       ['1.jsonl', ...command, 'eval.jsonl', '--against', 'eval.jsonl'],
     ]) {
       const { code, stderr } = await go('export', ...args);
-      expect(stderr).toContain('the export reads this file');
+      expect(stderr).toContain('the command reads this file');
       expect(code).toBe(2);
     }
     expect(readFileSync(path('1.jsonl'), 'utf8')).toBe(DUMP);
@@ -271,6 +272,18 @@ describe('export', () => {
     const { code, stderr } = await go('export', '1.jsonl', '--to', 'trl', '--out', 'no/such/a.jsonl');
     expect(code).toBe(2);
     expect(stderr).toContain('no/such/a.jsonl');
+  });
+
+  test('a device, a pipe or a folder is never replaced, also behind a link', async () => {
+    const { go, path } = workplace(DUMP);
+    symlinkSync('/dev/null', path('sink'));
+    mkdirSync(path('folder'));
+    for (const name of ['sink', 'folder']) {
+      const { code, stderr } = await go('export', '1.jsonl', '--to', 'trl', '--out', name, '--force');
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${name}: not a regular file; nothing was written`);
+    }
+    expect(lstatSync(path('sink')).isSymbolicLink()).toBe(true);
   });
 });
 

@@ -72,6 +72,24 @@ describe('facts', () => {
     expect(refused.stderr).toContain('cannot be written');
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
+
+  test('a dump, or any file but a table, is never replaced', async () => {
+    const dump = join(folder, 'dump.jsonl');
+    const table = join(folder, 'dump.parquet');
+    writeFileSync(dump, '{"input":"q","output":"a","score":1,"step":1}\n');
+    expect((await rolloutViewer(['facts', dump, '--parquet', table])).code).toBe(0);
+    expect((await rolloutViewer(['facts', dump, '--parquet', table])).code).toBe(0);
+    for (const [from, to] of [
+      [dump, dump],
+      [table, table],
+      [table, dump],
+    ] as const) {
+      const before = readFileSync(to);
+      const { code, stderr } = await rolloutViewer(['facts', from, '--parquet', to]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('name')]);
+      expect(readFileSync(to)).toEqual(before);
+    }
+  });
 });
 
 describe('sql', () => {

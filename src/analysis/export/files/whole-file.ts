@@ -1,6 +1,17 @@
-import { closeSync, constants, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { UsageError } from '../../../core/dump/paths.ts';
 import { isProcessAlive } from '../../../core/files/alive.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
@@ -24,8 +35,14 @@ export class WholeFile {
   /** Bytes written so far. */
   bytes = 0;
 
-  /** @param packed compresses what is written @throws the system's error if the folder takes no file */
+  /**
+   * @param packed compresses what is written
+   * @throws UsageError if a device, a pipe or a directory has its name, also behind a link: the rename would replace it
+   * @throws the system's error if the folder takes no file
+   */
   constructor(path: string, packed: Pack = (data) => data) {
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isFile() === false) throw new UsageError(`${path}: not a regular file; nothing was written`);
     this.path = path;
     this.#packed = packed;
     removeLeftovers(path);
