@@ -237,6 +237,17 @@ function judgedRun(
   };
 }
 
+/** The line by which our tools tell a model why its command ended. */
+export const endNote = ({ excess, timedOut, ended }: WorldRun, timeLimit: number): string =>
+  excess !== null
+    ? `[the command was ended: it took ${excess}]\n`
+    : timedOut
+      ? `[Command timed out after ${timeLimit} s]\n`
+      : ended
+        ? '[the command ended its own shell]\n'
+        : '';
+const OWN_END = /\n?\[the command (?:ended its own shell|was ended: it took [^\n]*)\]\n?$/;
+
 async function runShell(
   recorded: RecordedAction,
   world: LiveWorld,
@@ -270,7 +281,7 @@ async function runShell(
   if (run.excess !== null) return { ...done, verdict: 'infra', reason: `it took ${run.excess}` };
   const lack = lackOf(seen.output, text, network);
   if (run.timedOut) return timedOut(done, seen.output, text, recordedExit, context, plan);
-  const compared = compareTexts(seen.output, text, context);
+  const compared = compareTexts(run.ended ? seen.output.replace(OWN_END, '') : seen.output, text, context);
   // The exit status is part of the result. Claude Code reports it only for a command that failed.
   const wanted = recordedExit ?? (name === 'Bash' ? 0 : null);
   const isExit = wanted === null || run.exit === null || wanted === run.exit;

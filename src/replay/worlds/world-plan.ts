@@ -60,7 +60,7 @@ export function planRollout(
     env: { ...ENV, ...image.env, ...config.env, ...wishes.env },
     shell,
     whyShell: why,
-    timeLimit: wishes.timeLimit ?? config.timeLimit ?? TIME_LIMIT,
+    timeLimit: wishes.timeLimit ?? config.timeLimit ?? notesOf(rollout).timeLimit ?? TIME_LIMIT,
     hostname: events.hostname,
     merged,
     exits: exitsOf(events.list, rollout),
@@ -89,6 +89,26 @@ export const newPlan = (image: WorldImage, { workdir, env, shell, timeLimit }: W
   merged: true,
   exits: new Map(),
 });
+
+/** How the description of a new rollout's shell tells which one it is. */
+const SHELL_NOTES: Readonly<Record<ShellKind, string>> = {
+  persistent: 'Directory and variables are kept from call to call.',
+  cwd: 'The directory is kept from call to call.',
+  stateless: 'Each call has a new shell.',
+};
+export const shellNote = (shell: ShellKind): string => SHELL_NOTES[shell];
+export const limitNote = (seconds: number): string => `A command may take ${seconds} s.`;
+
+/** What the description of a tool says of its shell. */
+function notesOf({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): { shell: ShellKind | null; timeLimit: number | null } {
+  const text = toolSchemas.map((schema) => objectAt(schema, 'function').description ?? '').join('\n');
+  const kinds: readonly ShellKind[] = ['persistent', 'cwd', 'stateless'];
+  const seconds = /\bA command may take (\d+(?:\.\d+)?) s\./.exec(text)?.[1];
+  return {
+    shell: kinds.find((kind) => text.includes(SHELL_NOTES[kind])) ?? null,
+    timeLimit: seconds === undefined ? null : Number(seconds),
+  };
+}
 
 const objectAt = (value: JsonValue | undefined, ...way: readonly string[]): JsonObject => {
   let here: JsonValue | undefined = value;
@@ -130,6 +150,8 @@ function shellOf(
   const wish =
     wishes.shell ?? (Object.values(wishes.tools ?? {}).includes('shell:stateless') ? 'stateless' : undefined);
   if (wish !== undefined) return { shell: wish, why: 'as asked', merged };
+  const noted = notesOf(rollout).shell;
+  if (noted !== null) return { shell: noted, why: 'the description of its tool says so', merged };
   if (names.has('Bash')) return { shell: 'cwd', why: "Claude Code's Bash keeps the directory alone", merged };
   if (
     ['shell_command', 'local_shell', 'exec_command'].some((name) => names.has(name)) ||

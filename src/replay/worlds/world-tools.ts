@@ -15,7 +15,8 @@ import { type LayerRecord, LayerWriter, layerId, removeTree } from '../../sandbo
 import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import type { LiveWorld } from '../../sandbox/worlds/world.ts';
 import { FileTools } from './file-tools.ts';
-import { openWorld, type WorldOptions } from './replay-world.ts';
+import { endNote, openWorld, type WorldOptions } from './replay-world.ts';
+import { limitNote, shellNote } from './world-plan.ts';
 
 /** A tool of a container, and the recorded result whose form its answers take. */
 export interface WorldTool {
@@ -172,15 +173,10 @@ export class WorldTools implements ToolBox {
     try {
       const run = await world.run(action.command, { timeLimit, merged: plan.merged, dir });
       const [stdout, stderr] = [run.stdout.toString('utf8'), run.stderr.toString('utf8')];
-      const ended =
-        run.excess !== null
-          ? `[the command was ended: it took ${run.excess}]\n`
-          : run.timedOut
-            ? `[Command timed out after ${timeLimit} s]\n`
-            : run.ended
-              ? '[the command ended its own shell]\n'
-              : '';
-      const text = framedLike(example, { stdout: `${stdout}${ended}`, stderr, exit: run.exit, seconds: run.seconds });
+      const note = endNote(run, timeLimit);
+      const text = framedLike(example, { stdout: `${stdout}${note}`, stderr, exit: run.exit, seconds: run.seconds });
+      // A shell that a later command ends is followed by one in this state, as in a replay.
+      await world.capture();
       return { ...said(text), metrics: { exit_status: run.exit, seconds: run.seconds, timed_out: run.timedOut } };
     } catch (error) {
       return lost(`its world is gone: ${errorMessage(error)}`, 'state_lost');
@@ -273,7 +269,7 @@ const textParameter = (description: string): JsonObject => ({ type: 'string', de
 export const newTools = ({ plan }: Pick<WorldOptions, 'plan'>): WorldTool[] => [
   newTool(
     'bash',
-    `Run a command in the shell of the container. ${plan.shell === 'persistent' ? 'Directory and variables are kept from call to call.' : 'Each call has a new shell.'} Commands begin in ${plan.workdir.path}.`,
+    `Run a command in the shell of the container. ${shellNote(plan.shell)} ${limitNote(plan.timeLimit)} Commands begin in ${plan.workdir.path}.`,
     { command: textParameter('The command.'), timeout: { type: 'number', description: 'Seconds that it may take.' } },
     ['command'],
   ),
