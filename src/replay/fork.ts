@@ -169,6 +169,14 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const fork = {
     ...{ locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 },
     ...{ prefix: prefix, partial: cut },
+    // Results that are messages of a user, by turn of the branch.
+    results: rollout.turns.slice(0, turn).flatMap(({ toolCalls }) =>
+      toolCalls.flatMap(({ resultTurn }) => {
+        const role = resultTurn !== null && resultTurn < turn ? rollout.turns[resultTurn]?.role : undefined;
+        return resultTurn !== null && role === 'user' ? [resultTurn - shift] : [];
+      }),
+    ),
+    ...(options.world === undefined ? {} : { world: options.world.settings }),
   };
   const line = { ...rolloutRecord(request, context), uid, fork };
   const turns = parseLine(printJson(line), { validation: false }).rollout?.turns ?? [];

@@ -43,6 +43,11 @@ export function actionOf(call: Pick<ToolCall, 'name' | 'arguments' | 'error'>, u
   return guessed ?? unknownTool(name, args);
 }
 
+/** Answers of agents that did not run a call: an unknown tool, arguments that do not fit, a person who said no. */
+const REFUSED =
+  /^\s*(?:<tool_use_error>)?(?:Error: )?(?:Unknown tool\b|Unknown function\b|Tool '?[\w.-]+'? (?:not found|does not exist)|No such tool available|Invalid JSON in arguments|InputValidationError|The user doesn't want to (?:proceed|take)|Permission to use \S+ [^\n]*denied|unsupported call:|exec command rejected by user|patch rejected by user)/;
+const isRefused = (result: string | null): boolean => result !== null && REFUSED.test(result);
+
 /**
  * The calls of a rollout and what each asks for. A rollout without tool calls may put its commands and edits in the
  * text (aider); then each message that holds one counts as a call.
@@ -60,7 +65,7 @@ export function recordedActions(
         call: call.index,
         turn: turn.index,
         name: call.name ?? '',
-        action: actionOf(call, uses[call.name ?? '']),
+        action: isRefused(result) ? noAction('the call was refused then') : actionOf(call, uses[call.name ?? '']),
         result,
         resultTurn: call.resultTurn,
       });

@@ -52,6 +52,7 @@ function* directoryPlaces(extras: JsonObject, json: JsonObject): Generator<[stri
     return here;
   };
   yield ['info.config.environment.cwd', at(extras, 'info', 'config', 'environment', 'cwd')];
+  yield ['fork.world.workdir', at(extras, 'fork', 'world', 'workdir')];
   yield ['cwd', at(extras, 'cwd')];
   yield ['session.cwd', at(extras, 'session', 'cwd')];
   yield ['agent.extra.workdir', at(extras, 'agent', 'extra', 'workdir')];

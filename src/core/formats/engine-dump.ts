@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, listIn } from '../json/value.ts';
+import { type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
@@ -145,12 +145,21 @@ function dumpTurns(
     firstCall += turn.toolCalls.length;
     return turn;
   });
-  // A trainer that only knows messages records no calls: those in the texts are answered by what follows them.
-  if (recorded.length === 0)
-    pairResults(
-      turns,
-      turns.map(({ role }) => ({ isResult: role === ENVIRONMENT })),
-    );
+  // The calls of a prompt are those of the rollout that a branch continues, and a trainer that only knows messages records none.
+  const count = recorded.length === 0 ? turns.length : (numberOf(record.prompt_turns) ?? 0);
+  const paired = turns.slice(0, count);
+  for (const [i, { toolCalls }] of paired.entries()) {
+    const ids = objectsOf(messages[i]?.tool_calls).map(({ id }) => idOf(id));
+    if (ids.length === toolCalls.length) for (const [at, call] of toolCalls.entries()) call.id ??= ids[at] ?? null;
+  }
+  const results = new Set(listIn(objectIn(record.fork).results));
+  pairResults(
+    paired,
+    paired.map(({ role }, i) => ({
+      isResult: role === ENVIRONMENT || results.has(i),
+      answers: idOf(messages[i]?.tool_call_id),
+    })),
+  );
   return turns;
 }
 

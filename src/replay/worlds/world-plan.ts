@@ -96,16 +96,16 @@ const SHELL_NOTES: Readonly<Record<ShellKind, string>> = {
   cwd: 'The directory is kept from call to call.',
   stateless: 'Each call has a new shell.',
 };
+const SHELLS: readonly ShellKind[] = ['persistent', 'cwd', 'stateless'];
 export const shellNote = (shell: ShellKind): string => SHELL_NOTES[shell];
 export const limitNote = (seconds: number): string => `A command may take ${seconds} s.`;
 
 /** What the description of a tool says of its shell. */
 function notesOf({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): { shell: ShellKind | null; timeLimit: number | null } {
   const text = toolSchemas.map((schema) => objectAt(schema, 'function').description ?? '').join('\n');
-  const kinds: readonly ShellKind[] = ['persistent', 'cwd', 'stateless'];
   const seconds = /\bA command may take (\d+(?:\.\d+)?) s\./.exec(text)?.[1];
   return {
-    shell: kinds.find((kind) => text.includes(SHELL_NOTES[kind])) ?? null,
+    shell: SHELLS.find((kind) => text.includes(SHELL_NOTES[kind])) ?? null,
     timeLimit: seconds === undefined ? null : Number(seconds),
   };
 }
@@ -116,7 +116,7 @@ const objectAt = (value: JsonValue | undefined, ...way: readonly string[]): Json
   return isJsonObject(here) ? here : {};
 };
 
-/** The settings that mini-swe-agent and SWE-agent record. */
+/** The settings that mini-swe-agent, SWE-agent and our branches record. */
 function configOf(extras: JsonObject): { env: Record<string, string>; timeLimit: number | null } {
   const mini = objectAt(extras, 'info', 'config', 'environment');
   let swe: JsonObject = {};
@@ -126,12 +126,13 @@ function configOf(extras: JsonObject): { env: Record<string, string>; timeLimit:
     } catch {
       // A setting of another shape is ignored.
     }
+  const branch = objectAt(extras, 'fork', 'world');
   const env = Object.fromEntries(
-    Object.entries({ ...objectAt(swe.env_variables), ...objectAt(mini.env) }).filter(
+    Object.entries({ ...objectAt(swe.env_variables), ...objectAt(mini.env), ...objectAt(branch.env) }).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
     ),
   );
-  const limit = mini.timeout ?? swe.execution_timeout;
+  const limit = branch.time_limit ?? mini.timeout ?? swe.execution_timeout;
   return { env, timeLimit: typeof limit === 'number' && limit > 0 ? limit : null };
 }
 
@@ -150,6 +151,8 @@ function shellOf(
   const wish =
     wishes.shell ?? (Object.values(wishes.tools ?? {}).includes('shell:stateless') ? 'stateless' : undefined);
   if (wish !== undefined) return { shell: wish, why: 'as asked', merged };
+  const branch = SHELLS.find((kind) => kind === objectAt(rollout.extras, 'fork', 'world').shell);
+  if (branch !== undefined) return { shell: branch, why: 'the branch says so', merged };
   const noted = notesOf(rollout).shell;
   if (noted !== null) return { shell: noted, why: 'the description of its tool says so', merged };
   if (names.has('Bash')) return { shell: 'cwd', why: "Claude Code's Bash keeps the directory alone", merged };

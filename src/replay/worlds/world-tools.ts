@@ -72,6 +72,12 @@ export class WorldTools implements ToolBox {
     this.tools = tools.map((tool) => this.#toolOf(tool));
   }
 
+  /** What a record of these tools' calls keeps, so that a replay runs them alike. */
+  get settings(): JsonObject {
+    const { workdir, shell, timeLimit, env } = this.#options.plan;
+    return { workdir: workdir.path, shell, time_limit: timeLimit, env };
+  }
+
   /** null if the rollout had no world, or still has it. */
   endOf(instanceId: string): WorldEnd | null {
     return this.#ends.get(instanceId) ?? null;
