@@ -151,6 +151,8 @@ const RULES: readonly TokenRule[] = [
   },
 ];
 
+export type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
+
 /** The result of comparing two texts; `rules` names what was tolerated. */
 export interface WorldComparison {
   verdict: 'same' | 'normalised' | 'drift';

@@ -1,11 +1,14 @@
 import type { RecordedAction } from '../../analysis/actions/action.ts';
+import type { WorldVerdict } from './compare.ts';
 import { WINDOW_TOOLS } from './file-tools.ts';
-import type { WorldOutcome } from './replay-world.ts';
 
 /** Tools of SWE-agent's windows that change nothing. */
 export const WINDOW_READS = /^(?:find|search)_/;
 
-type Judged = Pick<WorldOutcome, 'verdict' | 'reason'>;
+interface Judged {
+  verdict: WorldVerdict;
+  reason: string | null;
+}
 
 /** Finds the results that differ for a reason which is not in the recorded run: calls that were not run here, or ran beside each other there. */
 export class DoubtfulDrift {

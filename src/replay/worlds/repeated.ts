@@ -1,4 +1,5 @@
-import type { WorldOutcome, WorldVerdict } from './replay-world.ts';
+import type { WorldVerdict } from './compare.ts';
+import type { WorldOutcome } from './replay-world.ts';
 
 /** A call that was run several times, in a world of its own each time. */
 export interface RepeatedOutcome extends Omit<WorldOutcome, 'verdict'> {

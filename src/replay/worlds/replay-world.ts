@@ -7,12 +7,10 @@ import { type LayerRecord, type LayerStore, LayerWriter, layerId, removeTree } f
 import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
 import { compareAnswers } from './answers.ts';
-import { asksForChance, compareTexts, type WorldComparison, type WorldRule } from './compare.ts';
+import { asksForChance, compareTexts, type WorldComparison, type WorldRule, type WorldVerdict } from './compare.ts';
 import { DoubtfulDrift, WINDOW_READS } from './doubtful-drift.ts';
 import { FileTools, WINDOW_TOOLS } from './file-tools.ts';
 import type { RolloutPlan } from './world-plan.ts';
-
-export type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
 
 /** A call that was run in its world. Keys are those of `replay --image --json`. */
 export interface WorldOutcome {

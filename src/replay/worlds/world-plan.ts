@@ -60,7 +60,7 @@ export function planRollout(
     env: { ...ENV, ...image.env, ...config.env, ...wishes.env },
     shell,
     whyShell: why,
-    timeLimit: wishes.timeLimit ?? config.timeLimit ?? notesOf(rollout).timeLimit ?? TIME_LIMIT,
+    timeLimit: wishes.timeLimit ?? config.timeLimit ?? describedShell(rollout).timeLimit ?? TIME_LIMIT,
     hostname: events.hostname,
     merged,
     exits: exitsOf(events.list, rollout),
@@ -101,7 +101,10 @@ export const shellNote = (shell: ShellKind): string => SHELL_NOTES[shell];
 export const limitNote = (seconds: number): string => `A command may take ${seconds} s.`;
 
 /** What the description of a tool says of its shell. */
-function notesOf({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): { shell: ShellKind | null; timeLimit: number | null } {
+function describedShell({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): {
+  shell: ShellKind | null;
+  timeLimit: number | null;
+} {
   const text = toolSchemas.map((schema) => objectAt(schema, 'function').description ?? '').join('\n');
   const seconds = /\bA command may take (\d+(?:\.\d+)?) s\./.exec(text)?.[1];
   return {
@@ -153,7 +156,7 @@ function shellOf(
   if (wish !== undefined) return { shell: wish, why: 'as asked', merged };
   const branch = SHELLS.find((kind) => kind === objectAt(rollout.extras, 'fork', 'world').shell);
   if (branch !== undefined) return { shell: branch, why: 'the branch says so', merged };
-  const noted = notesOf(rollout).shell;
+  const noted = describedShell(rollout).shell;
   if (noted !== null) return { shell: noted, why: 'the description of its tool says so', merged };
   if (names.has('Bash')) return { shell: 'cwd', why: "Claude Code's Bash keeps the directory alone", merged };
   if (
