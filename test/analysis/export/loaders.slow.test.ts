@@ -9,7 +9,7 @@ import { truthData } from '../../support/shared-data.ts';
 /** TRAINERS_PYTHON names a Python with trl, transformers, torch, pandas and pillow; the others checkouts. */
 const { TRAINERS_PYTHON: python = 'python3', VERL_SOURCE: verl = '', SLIME_SOURCE: slime = '' } = process.env;
 const { NEMO_RL_SOURCE: nemo = '', AXOLOTL_SOURCE: axolotl = '', PRIME_RL_SOURCE: prime = '' } = process.env;
-const { LLAMA_FACTORY_SOURCE: factory = '', MS_SWIFT_SOURCE: swift = '' } = process.env;
+const { LLAMA_FACTORY_SOURCE: factory = '', MS_SWIFT_SOURCE: swift = '', AREAL_SOURCE: areal = '' } = process.env;
 const given = join(truthData, 'exports/tok');
 const has = (modules: string): boolean => spawnSync(python, ['-c', `import ${modules}`]).status === 0;
 const isThere = existsSync(given) && has('trl, transformers, torch, datasets, pandas');
@@ -159,6 +159,16 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         const loaded = printed(await run('load_ms_swift.py', [swift, folder, await exported('ms-swift', '.jsonl')]));
         expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
         expect(differing(lines, loaded, 'tail')).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(areal === '')(
+      `AReaL does, cut replies too${areal === '' ? ' (skipped: AREAL_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_areal.py', [areal, await exported('areal', '.jsonl')]));
+        expect(loaded.length).toBe(COUNT);
+        expect(differing(lines, loaded, 'nothing')).toEqual([]);
       },
       600_000,
     );
