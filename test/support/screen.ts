@@ -65,6 +65,7 @@ export class TestScreen {
       data: this.data,
       keymap: this.#keys,
       state: () => this.state,
+      isShown: () => true,
       dispatch: (action) => this.do(action),
       type: async () => {},
     });

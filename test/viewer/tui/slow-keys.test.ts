@@ -43,6 +43,7 @@ function keyboard(keymap: Keymap, state: State): { press(name: string): void; ac
     data: screen.data,
     keymap,
     state: () => screen.state,
+    isShown: () => true,
     dispatch: (action) => {
       if (action.type === 'keys-pending' || action.type === 'keys-waited' || action.type === 'help-behind')
         screen.do(action);
@@ -165,4 +166,28 @@ test('the help begins with the questions that people come with, and finds synony
     screen.do({ type: 'prompt-change', value: word });
     expect([word, titles().length > 0]).toEqual([word, true]);
   }
+});
+
+test('what is typed before a question can be read answers nothing, and leaves it', () => {
+  screen.state = inPane.transcript;
+  const asked = screen.press('!').state;
+  expect(asked.replay.question).not.toBeNull();
+  const acted: Action[] = [];
+  let isShown = false;
+  const input = new Input({
+    data: screen.data,
+    keymap: new Keymap(),
+    state: () => asked,
+    isShown: (question) => isShown && question === asked.replay.question,
+    dispatch: (action) => acted.push(action),
+    type: async () => {},
+  });
+  const press = (name: string) => input.press([{ name, text: name, raw: name }]);
+  for (const name of ['enter', 'a', 'f', 'y']) press(name);
+  expect(acted).toEqual([]);
+  press('esc');
+  isShown = true;
+  press('enter');
+  expect(acted).toEqual(['esc', 'enter'].map((key) => ({ type: 'replay-key', key })));
+  input.stop();
 });

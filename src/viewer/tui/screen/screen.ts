@@ -13,6 +13,8 @@ export interface Region {
 export interface ScreenPicture {
   chrome(): readonly string[];
   regions(): readonly Region[];
+  /** Called once both were taken. @returns what is called once the terminal shows them */
+  taken?(): () => void;
 }
 
 /** The terminal. `write` calls back when the bytes have left the program. */
@@ -106,13 +108,18 @@ export class Screen {
     this.#dirty = false;
     this.#lastPaint = performance.now();
     const frame = this.#compose();
+    const shown = this.#picture.taken?.();
     const bytes = paint(this.#shown, frame);
     this.#shown = frame;
-    if (bytes === '') return;
+    if (bytes === '') {
+      shown?.();
+      return;
+    }
     this.frames++;
     this.#writing = true;
     this.#output.write(bytes, () => {
       this.#writing = false;
+      shown?.();
       if (this.#dirty) this.#schedule();
     });
   };

@@ -13,6 +13,9 @@ import { PromptKeys } from './prompt-keys.ts';
 /** Keys that keep their meaning while a question is open. */
 const ANYWHERE = ['ctrl+z', 'ctrl+l'];
 
+/** Keys that leave a question, seen or not. */
+const LEAVES = ['esc', 'q', 'ctrl+c', 'ctrl+g'];
+
 /** ms without a key before a menu shows the continuations. */
 const MENU_MS = 300;
 
@@ -24,6 +27,8 @@ export interface InputHost {
   readonly data: Data;
   readonly keymap: Keymap;
   state(): State;
+  /** Whether the terminal shows this question. */
+  isShown(question: State['replay']['question']): boolean;
   dispatch(action: Action): void;
   /** Passes bytes to the field of the open prompt. */
   type(bytes: string): Promise<void>;
@@ -108,7 +113,10 @@ export class Input {
       if (editor === null) this.#mouse(key);
     } else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
     else if (isAsked && list.menu !== null) act({ type: 'menu-key', key: key.name });
-    else if (isAsked && replay.question !== null) act({ type: 'replay-key', key: key.name });
+    else if (isAsked && replay.question !== null) {
+      // What was typed before a question could be read answers nothing: the answer may run code.
+      if (this.#host.isShown(replay.question) || LEAVES.includes(key.name)) act({ type: 'replay-key', key: key.name });
+    }
     // A paste is usually a locator: it opens the line that takes one.
     else if (key.name === 'paste') act({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#host.keymap.isKnown(key.name)) this.press(afterEsc(key));

@@ -112,6 +112,8 @@ class Program {
   #left: SavedView | null = null;
   /** A frame with a rollout was painted, or no rollout exists. */
   #hasShown = false;
+  /** The question that the terminal shows. */
+  #shownQuestion: State['replay']['question'] = null;
   /** Pending copies. */
   #copies = 0;
   /** Notices of the dump already shown at the foot. */
@@ -183,6 +185,12 @@ class Program {
             ...region,
             lines: () => looked(this.#data, region.lines),
           })),
+        taken: () => {
+          const { question } = this.#state.replay;
+          return () => {
+            this.#shownQuestion = question;
+          };
+        },
       },
       this.#state,
       isTested(env),
@@ -199,6 +207,7 @@ class Program {
       data: this.#data,
       keymap: options.keymap,
       state: () => this.#state,
+      isShown: (question) => this.#shownQuestion === question,
       dispatch: (action) => this.dispatch(action),
       type: (bytes) => this.#ink.type(bytes, () => looked(this.#data, () => chromeOf(scene()))),
     });
