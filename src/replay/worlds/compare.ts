@@ -14,6 +14,7 @@ export const WORLD_RULES = [
   'link-counts',
   'view-layout',
   'tool-wording',
+  'trace-depth',
 ] as const;
 export type WorldRule = (typeof WORLD_RULES)[number];
 
@@ -185,6 +186,14 @@ function compareLines(a: readonly string[], b: readonly string[], context: Compa
     one === other || isSameLine(one, other, active, context.now, rules);
   if (a.length === b.length && a.every((line, i) => isLike(line, b[i] ?? '')))
     return { verdict: 'normalised', rules: [...rules] };
+  // Our shell runs a command by `eval`, one level deeper than the agent's.
+  const flat = b.map((line) => line.replace(/^\+(?=\++ )/, ''));
+  if (
+    a.length === flat.length &&
+    flat.some((line, i) => line !== b[i]) &&
+    a.every((line, i) => isLike(line, flat[i] ?? ''))
+  )
+    return { verdict: 'normalised', rules: [...rules, 'trace-depth'] };
   // Programs list a folder in on-disk order.
   if (
     /\bfind\b|grep -\w*[rR]|\brg\b|\bls -\w*U|os\.walk|listdir|iterdir|glob|\bdu\b|git (?:status|clean)/.test(

@@ -92,10 +92,12 @@ export class LiveWorld {
   async open(): Promise<void> {
     await this.#start();
     const probe = await this.#send(probeText('PROBE'), 'PROBE', 20);
-    if (probe.exit === null || probe.ended)
-      throw new Error(
-        `the world did not start: ${probe.stderr.toString('utf8').trim().slice(0, 500) || 'its shell ended at once'}`,
-      );
+    if (probe.exit !== null && !probe.ended) return;
+    const why = probe.stderr.toString('utf8').trim().slice(0, 500) || 'its shell ended at once';
+    const isForeign = why.includes('Exec format error');
+    throw new Error(
+      `the world did not start: ${why}${isForeign ? `; the programs of this image are of another architecture than ${process.arch}` : ''}`,
+    );
   }
 
   /** Runs a command as the agent's shell would. */

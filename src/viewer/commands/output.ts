@@ -1,5 +1,7 @@
 import { UsageError } from '../../core/dump/paths.ts';
+import { isFull } from '../../core/files/temporary.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { beginAnswer, endWork, eraseWork } from './work-line.ts';
 
 /** Exit statuses that scripts rely on. */
@@ -77,6 +79,13 @@ export async function run(body: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await body();
   } catch (error) {
+    if (isFull(error)) {
+      tell(
+        `no space left on the disk (${errorMessage(error)}); TMPDIR, XDG_STATE_HOME and --journal name other places`,
+      );
+      process.exitCode = USAGE;
+      return;
+    }
     if (!(error instanceof UsageError)) throw error;
     tell(error.message);
     for (const line of error.details) process.stderr.write(`  ${line}\n`);

@@ -23,6 +23,7 @@ describe('a recorded output against a new one', () => {
     ['git commit -m x', '[main 1a2b3c4] x', '[main 99ffee1] x'],
     ['python3 -c "import random; print(random.random())"', '0.52', '0.91'],
     ['python3 s.py', "{'a', 'b', 'c'}", "{'c', 'a', 'b'}"],
+    ['f 1', '+ f 1\n++ g\n1', '++ f 1\n+++ g\n1'],
     ['find .', './a\n./b', './b\n./a'],
     ['ls -la', 'drwxr-xr-x 5 root root 4096 Jan  1  2026 .', 'drwxr-xr-x 1 root root 4096 Jan  1  2026 .'],
   ])('%s: what no two runs share is normalised', (command, recorded, fresh) => {
