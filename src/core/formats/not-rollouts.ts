@@ -29,6 +29,14 @@ const KNOWN: readonly OtherFile[] = [
       record.traces === undefined,
   },
   {
+    says: 'the list of segments of a token store; the rollouts lie in segments/ beside it',
+    is: (record) => record.n_rows !== undefined && record.writer_id !== undefined && record.path !== undefined,
+  },
+  {
+    says: 'the head of a token store; the rollouts lie in segments/ beside it',
+    is: (record) => record.run_attempt !== undefined && record.writer_id !== undefined && isJsonObject(record.context),
+  },
+  {
     says: "metrics of SkyRL's evaluation; the rollouts lie in the files beside it",
     is: (record) => Object.keys(record).length > 0 && Object.keys(record).every((key) => /^eval\//.test(key)),
   },

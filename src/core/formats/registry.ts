@@ -58,6 +58,7 @@ import { tau, tau2, tau2Run } from './tau.ts';
 import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, scoredReply, skyrl, trl } from './text-rows.ts';
 import { tinkerConversation, tinkerSummary, tinkerTrajectory, tinkerTree } from './tinker.ts';
 import { tinkerCapture, tinkerCaptureFormat } from './tinker-capture.ts';
+import { tokenDb, tokenDbFormat } from './tokendb.ts';
 import { openInstruct, primeTokens } from './tokens-alone.ts';
 import { toolBench } from './toolbench.ts';
 import { tora, toraQuestion } from './tora.ts';
@@ -148,6 +149,7 @@ export const FORMATS: readonly Format[] = [
   tinkerSummary,
   tinkerTrajectory,
   tinkerCaptureFormat,
+  tokenDbFormat,
   tunixTrajectory,
   nemoGym,
   nemoRl,
@@ -179,6 +181,7 @@ export const FORMATS: readonly Format[] = [
 const SESSIONS: readonly Session[] = [
   recorder,
   tinkerCapture,
+  tokenDb,
   otel,
   agentsTraces,
   agentsSession,
