@@ -37,6 +37,10 @@ const AS_JSON =
 const IN_FENCE =
   /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b(?:(?!reason|think|thought)[^.\n]){0,40}\b(?:code|program|function|script|query|SQL|implementation|answer|solution|edits?)\b(?:(?!reason|think|thought)[^.\n]){0,60}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
 
+/** What a sentence forbids, up to the part that says what to do instead. A dot before a quotation mark or a letter ends none. */
+const FORBIDDEN =
+  /\b(?:avoid|(?:do|must|should|shall|may|can|will)(?:n['’]t| not)|cannot|never)\b(?! (?:\w+ ){0,2}(?:forget|fail|hesitate|omit|skip|leave|without))(?:(?![;:!?\n]|\.\s|,? (?:but|just|only|instead|simply|then|and|without|unless|until|except)\b)[\s\S])*/gi;
+
 /** The answer for the last prompt: rollouts of one group are often adjacent. */
 let last: { prompt: string; forms: readonly AnswerForm[] } = { prompt: '', forms: [] };
 
@@ -47,7 +51,8 @@ export function askedForms(prompt: string): readonly AnswerForm[] {
   return last.forms;
 }
 
-function formsIn(prompt: string): AnswerForm[] {
+function formsIn(whole: string): AnswerForm[] {
+  const prompt = whole.replace(FORBIDDEN, ' ');
   const forms: AnswerForm[] = [];
   if (BOXED.test(prompt)) forms.push(holds('\\boxed'));
   if (HASHES.test(prompt)) forms.push(holds('####'));

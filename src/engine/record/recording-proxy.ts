@@ -46,7 +46,7 @@ const MOST_BODY = 256 << 20;
 const LIMIT = { maxOutputLength: MOST_BODY };
 
 /** An answer that does not come from the model server: a recorded reply, or a refusal in words. */
-type OwnAnswer = { reply: RecordedReply } | { refusal: string };
+type OwnAnswer = { reply: RecordedReply } | { refusal: string; isKept: boolean };
 
 export interface ProxyOptions {
   /** The model server: with or without its /v1; null: none, and only `answerOf` answers. */
@@ -129,7 +129,7 @@ export class RecordingProxy {
     if (own !== null && asked !== null && 'refusal' in own) {
       answerJson(response, 409, { error: { message: own.refusal, type: 'invalid_request_error' } });
       const refused = { status: 409, reply: null, problem: own.refusal, firstByte: null, seconds: 0 };
-      this.#options.recorder.end(await this.#begin(asked, rollout), refused);
+      if (own.isKept) this.#options.recorder.end(await this.#begin(asked, rollout), refused);
     } else if (own !== null && asked !== null && 'reply' in own)
       this.#answer(response, asked, own.reply, await this.#begin(asked, rollout));
     else if (this.#base === null) answerAlone(request, path, response);

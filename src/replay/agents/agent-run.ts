@@ -1,10 +1,12 @@
 import type { Rollout } from '../../core/rollout/rollout.ts';
-import type { HistoryRules } from '../../engine/record/history-items.ts';
+import { type HistoryRules, requestItems } from '../../engine/record/history-items.ts';
+import type { AgentRequest } from '../../engine/record/protocol.ts';
 import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
 import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
 import { type EventSink, RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
 import type { WorldOptions } from '../worlds/replay-world.ts';
 import { type AgentOptions, startAgent } from './agent-process.ts';
+import { promptOf, promptWithin } from './agent-prompt.ts';
 import { startInWorld } from './agent-world.ts';
 
 /** How an agent is started, and who hears of it. */
@@ -38,13 +40,22 @@ export interface AgentOutcome {
 }
 
 /** Starts the agent; its requests are answered from the record as long as they are the recorded ones. @throws UsageError */
-export async function runAgent(
+export async function runAgent(run: AgentRun, watch: AgentWatch): Promise<AgentOutcome> {
+  const { outcome, within } = await runWith(promptOf(run.rollout), true, run, watch);
+  return within === null ? outcome : (await runWith(within, false, run, watch)).outcome;
+}
+
+/** @returns in `within` the prompt to start over with, because the agent puts its prompt into a text of its own */
+async function runWith(
+  prompt: string,
+  isFirst: boolean,
   { rollout, command, rules, edited, liveFrom, open, world }: AgentRun,
   { signal, say, onRequest, seconds, isQuiet = true, onError }: AgentWatch,
-): Promise<AgentOutcome> {
+): Promise<{ outcome: AgentOutcome; within: string | null }> {
   const replies = new RecordedReplies(rollout, rules, edited);
   let difference: RequestDifference | null = null;
   let isLive = false;
+  let within: string | null = null;
   let stop: (() => void) | null = null;
   const recorder = new RolloutRecorder({ open, isOneRollout: true, now: () => new Date() });
   const proxy = new RecordingProxy({
@@ -67,18 +78,18 @@ export async function runAgent(
         onRequest?.(null);
         return null;
       }
-      difference ??= answer;
+      if (isFirst && replies.asked.length === 0) within ??= promptIn(prompt, request);
+      if (within === null) difference ??= answer;
       // The agent reads the refusal first.
       setTimeout(() => stop?.(), 200);
-      return { refusal: 'rollout-viewer: this request is not the recorded one' };
+      return { refusal: 'rollout-viewer: this request is not the recorded one', isKept: within === null };
     },
   });
   const cancel = (): void => stop?.();
   const address = await proxy.listen('127.0.0.1', 0);
   try {
     signal?.throwIfAborted();
-    const first = rollout.turns.find(({ role, context = 0 }) => role === 'user' && context === 0);
-    const environment = { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' };
+    const environment = { ROLLOUT_VIEWER_PROMPT: prompt };
     const agent =
       world === null
         ? startAgent(['sh', '-c', command], address, {
@@ -92,12 +103,22 @@ export async function runAgent(
     stop = agent.stop;
     signal?.addEventListener('abort', cancel, { once: true });
     const status = await agent.status;
-    return { difference, turns: replies.turns, asked: new Set(replies.asked), isLive, status };
+    const outcome = { difference, turns: replies.turns, asked: new Set(replies.asked), isLive, status };
+    return { outcome, within: signal?.aborted === true ? null : within };
   } finally {
     signal?.removeEventListener('abort', cancel);
     await proxy.close();
     recorder.close();
   }
+}
+
+/** The prompt that the agent wraps in the messages of a user; null if it wraps none. */
+function promptIn(recorded: string, { messages }: AgentRequest): string | null {
+  for (const { role, text } of requestItems(messages)) {
+    const found = role === 'user' ? promptWithin(recorded, text) : null;
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** A difference in words. */

@@ -161,3 +161,24 @@ test('^c ends the agent, and the branches or rollouts that would follow', async 
   }
   listener.close();
 });
+
+test('an agent that quotes its prompt is started over with the prompt alone', async () => {
+  const quotes = directoryWith({
+    'agent.mjs': `
+const messages = [{ role: 'user', content: '"' + process.env.ROLLOUT_VIEWER_PROMPT.replaceAll('"', '\\\\"') + '"' }];
+const response = await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
+  method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'm', messages }),
+});
+if (!response.ok) process.exit(3);`,
+    'one.jsonl': `${JSON.stringify({
+      messages: [
+        { role: 'user', content: '"say \\"five\\" twice"' },
+        { role: 'assistant', content: 'five five' },
+      ],
+    })}\n`,
+  });
+  const command = `node ${join(quotes, 'agent.mjs')}`;
+  const { status, stdout } = await rolloutViewer('replay', join(quotes, 'one.jsonl'), '--agent', command);
+  expect(stdout).toContain('same: 1 turn asked for');
+  expect(status).toBe(0);
+});
