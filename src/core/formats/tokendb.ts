@@ -61,7 +61,7 @@ export const tokenDbFormat: Format = {
       group: `${idOf(first.iteration) ?? ''}/${idOf(first.group_idx) ?? ''}`,
       uid: `${idOf(first.group_idx) ?? ''}/${idOf(first.traj_idx) ?? ''}`,
       ended: stop === 'length' ? { how: 'length', evidence: 'stop_reason length' } : null,
-      extras: extrasOf(rows.map(({ row }) => row)),
+      extras: otherColumns(rows.map(({ row }) => row)),
     };
     const [only] = histories;
     const [prompt, ...replies] = only?.messages ?? [];
@@ -113,7 +113,7 @@ function historiesOf(rows: readonly PlacedRow[]): History[] {
     let to = from + 1;
     while (rows[to]?.row.ob_is_delta === true) to++;
     const held = rows.slice(from, to);
-    const messages = held.flatMap(({ row, at }, i) => messagesOf(row, at, held[i - 1]?.row ?? null, found.length));
+    const messages = held.flatMap(({ row, at }, i) => rowMessages(row, at, held[i - 1]?.row ?? null, found.length));
     found.push({
       messages,
       tokens: tokensOf(held.map(({ row }) => row)),
@@ -127,7 +127,7 @@ function historiesOf(rows: readonly PlacedRow[]): History[] {
 }
 
 /** @param before the turn that the observation follows; null: it is a prompt */
-function messagesOf(row: JsonObject, at: number, before: JsonObject | null, context: number): FoundMessage[] {
+function rowMessages(row: JsonObject, at: number, before: JsonObject | null, context: number): FoundMessage[] {
   const textOf = (column: string, ids: string) => {
     const text = row[column];
     const count = idsOf(row[ids])?.length ?? 0;
@@ -146,7 +146,7 @@ function messagesOf(row: JsonObject, at: number, before: JsonObject | null, cont
       role: before === null ? 'prompt' : 'observation',
       trained: false,
       texts: [textOf('ob_text', 'ob_tokens')],
-      ...(objectsOf(before?.tool_calls).length > 0 ? resultOf(objectsOf(before?.tool_calls)) : {}),
+      ...(objectsOf(before?.tool_calls).length > 0 ? observedResult(objectsOf(before?.tool_calls)) : {}),
       ...place,
     },
     {
@@ -161,7 +161,7 @@ function messagesOf(row: JsonObject, at: number, before: JsonObject | null, cont
 }
 
 /** One observation holds the results of all calls before it. */
-function resultOf(calls: readonly JsonObject[]): Pick<FoundMessage, 'isResult' | 'outcome'> {
+function observedResult(calls: readonly JsonObject[]): Pick<FoundMessage, 'isResult' | 'outcome'> {
   const error = calls.map(({ error_type: type }) => idOf(type)).find((type) => type !== null) ?? null;
   return {
     isResult: true,
@@ -205,7 +205,7 @@ const SHOWN = new Set(
 );
 
 /** The other columns: once where all turns have the same value, else one for each turn. */
-function extrasOf(rows: readonly JsonObject[]): JsonObject {
+function otherColumns(rows: readonly JsonObject[]): JsonObject {
   const extras: JsonObject = {};
   for (const column of new Set(rows.flatMap(Object.keys))) {
     if (SHOWN.has(column)) continue;
@@ -215,11 +215,11 @@ function extrasOf(rows: readonly JsonObject[]): JsonObject {
     });
     const [first = null] = values;
     const isSame = values.every((value) => JSON.stringify(value) === JSON.stringify(first));
-    if (isSame && isEmpty(first)) continue;
+    if (isSame && isBlank(first)) continue;
     extras[column] = isSame ? first : values;
   }
   return extras;
 }
 
-const isEmpty = (value: JsonValue): boolean =>
+const isBlank = (value: JsonValue): boolean =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0);

@@ -13,10 +13,10 @@ export function promptOf(rollout: Rollout): string {
 const WRITTEN: readonly { write: (text: string) => string; read: (text: string) => string }[] = [
   { write: (text) => text, read: (text) => text },
   { write: (text) => text.replaceAll('"', '\\"'), read: (text) => text.replaceAll('\\"', '"') },
-  { write: (text) => JSON.stringify(text).slice(1, -1), read: readJson },
+  { write: (text) => JSON.stringify(text).slice(1, -1), read: unescapedJson },
 ];
 
-function readJson(text: string): string {
+function unescapedJson(text: string): string {
   try {
     return String(JSON.parse(`"${text}"`));
   } catch {

@@ -1,8 +1,7 @@
 import { removeTree } from '../../sandbox/worlds/layers.ts';
 import { LiveWorld } from '../../sandbox/worlds/world.ts';
 import { type WorldOptions, worldPlan } from '../worlds/replay-world.ts';
-import { type AgentProcess, agentVariables } from './agent-process.ts';
-import type { AgentWatch } from './agent-run.ts';
+import { type AgentOptions, type AgentProcess, agentVariables } from './agent-process.ts';
 
 /** An agent is ended after this time if nothing else ends it. */
 const LONGEST = 24 * 3600;
@@ -13,7 +12,7 @@ export function startInWorld(
   command: string,
   address: string,
   environment: Record<string, string>,
-  { say, seconds = LONGEST }: Pick<AgentWatch, 'say' | 'seconds'>,
+  { say, seconds = LONGEST }: Pick<AgentOptions, 'seconds'> & { say: (text: string) => void },
 ): AgentProcess {
   const folder = options.store.live();
   const plan = worldPlan(options, folder, []);
