@@ -1,5 +1,6 @@
-// node scripts/release.mjs TAG [--out DIR] [--url BASE]: builds what a release consists of from a tag, into DIR: the npm package, the wheel,
-// an executable for this platform, a recipe for conda and a formula for Homebrew, and SHA256SUMS. --dry takes the last commit instead of a tag. Nothing is published.
+// node scripts/release.mjs TAG [--out DIR] [--url BASE] [--maintainer LOGIN]: builds what a release consists of from a tag, into DIR: the npm package, the wheel,
+// an executable for this platform, a recipe for conda and a formula for Homebrew, and SHA256SUMS. --dry takes the last commit instead of a tag. A recipe for conda-forge names a
+// maintainer by their GitHub login. Nothing is published.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,11 +11,16 @@ import { install, root } from './setup.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string' }, url: { type: 'string' }, dry: { type: 'boolean', default: false } },
+  options: {
+    out: { type: 'string' },
+    url: { type: 'string' },
+    maintainer: { type: 'string' },
+    dry: { type: 'boolean', default: false },
+  },
 });
 const [tag] = positionals;
 if ((tag === undefined) !== values.dry) {
-  console.error('node scripts/release.mjs TAG [--out DIR] [--url BASE], or --dry');
+  console.error('node scripts/release.mjs TAG [--out DIR] [--url BASE] [--maintainer LOGIN], or --dry');
   process.exit(2);
 }
 const commit = values.dry ? 'HEAD' : `refs/tags/${tag}`;
@@ -61,7 +67,7 @@ about:
   license: ${license}
   license_file: LICENSE
   summary: ${description}
-`;
+${values.maintainer === undefined ? '' : `\nextra:\n  recipe-maintainers:\n    - ${values.maintainer}\n`}`;
 
 const formula = ({ description, license }, url, sha256) => `class RolloutViewer < Formula
   desc "${description.replace(/^A /, '').replace(/^./, (letter) => letter.toUpperCase())}"

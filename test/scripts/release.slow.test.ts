@@ -10,7 +10,9 @@ const release = (...args: string[]) => execute(process.execPath, [join(root, 'sc
 
 beforeAll(async () => {
   place = join(directoryWith({}), 'release');
-  expect(await release('--dry', '--out', place, '--url', 'https://example.org/v9/')).toMatchObject({ code: 0 });
+  expect(
+    await release('--dry', '--out', place, '--url', 'https://example.org/v9/', '--maintainer', 'octocat'),
+  ).toMatchObject({ code: 0 });
 }, 120_000);
 
 test('its checksums hold, and recipe and formula name the package with its checksum', async () => {
@@ -18,8 +20,9 @@ test('its checksums hold, and recipe and formula name the package with its check
   expect([checked.code, checked.stdout.trim().split('\n').length]).toEqual([0, 5]);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const sum = (await execute('sha256sum', [join(place, `rollout-viewer-${version}.tgz`)])).stdout.slice(0, 64);
-  const { source, package: named } = parse(readFileSync(join(place, 'recipe.yaml'), 'utf8'));
+  const { source, package: named, extra } = parse(readFileSync(join(place, 'recipe.yaml'), 'utf8'));
   expect(named).toEqual({ name: 'rollout-viewer', version });
+  expect(extra).toEqual({ 'recipe-maintainers': ['octocat'] });
   expect(source).toEqual({ url: `https://example.org/v9/rollout-viewer-${version}.tgz`, sha256: sum });
   const formula = readFileSync(join(place, 'rollout-viewer.rb'), 'utf8');
   expect(formula).toContain(`  url "${source.url}"\n  sha256 "${sum}"\n`);
