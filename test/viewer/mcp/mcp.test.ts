@@ -235,6 +235,14 @@ test('an argument that no tool has is refused by its name', async () => {
   expect([isError, text]).toEqual([true, expect.stringContaining('fliter')]);
 });
 
+test('a request for a million rollouts is refused, and the next one is answered', async () => {
+  const client = await agent([FIXTURES]);
+  const locators = Array.from({ length: 1_000_000 }, (_, at) => `1.jsonl:${at}`);
+  await expect(ask(client, 'show', { locators })).rejects.toThrow('more than 8 MB');
+  expect((await ask(client, 'show', { locators: locators.slice(0, 30) })).text).toContain('<=8 items');
+  expect((await ask(client, 'keys')).json.rollouts).toBe(34);
+});
+
 test('a page has the total', async () => {
   const dump = directoryWith({ '1.jsonl': Array.from({ length: 300 }, (_, at) => verlLine({ score: at })).join('\n') });
   const client = await agent([dump]);
