@@ -22,6 +22,8 @@ const SHORT_ANSWER = 128 * 1024;
 const TIMES_BODY = 4;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
+/** Node's 5 s may be over before a busy server reads the next request of a connection, which it then resets. */
+const IDLE_MS = 60_000;
 /** For a client that does not read its answer. */
 const ANSWER_MS = 60_000;
 const MOST_CONNECTIONS = Math.floor(DESCRIPTORS / 2);
@@ -53,7 +55,7 @@ export function httpServer(options: HttpOptions): Server {
   const callers = new Callers();
   const kept = options.weak ? { 'x-sandbox-confinement': 'weak' } : {};
   const server = createServer(
-    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS, noDelay: true },
     async (request, response) => {
       if (!callers.asks(request.socket)) return;
       const gone = new AbortController();

@@ -1,7 +1,7 @@
 // Real pipes for a program's output. Node gives its children socket pairs, and Linux refuses to open a socket by
 // name: `echo … > /dev/stderr`, common in shell scripts, would fail with ENXIO.
 import { execFile } from 'node:child_process';
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,10 +13,14 @@ export interface Pipe {
   /** For the child; close it with `release` once the child has it, or the stream never ends. */
   readonly writeFd: number;
   release(): void;
+  /** Ends the stream, though somebody may still write to it. `take` gets what was written and is not read yet. */
+  cut(take: (chunk: Buffer) => void): void;
 }
 
 /** mkfifo is a separate process. */
 const AT_ONCE = 32;
+/** The most that a pipe of Linux holds for an unprivileged user. A writer that never stops cannot hold up a cut for longer. */
+const MOST_HELD = 1 << 20;
 
 export class PipePool {
   /** Read ends of nameless FIFOs: an open file keeps a FIFO alive after its name is gone, and /proc can reopen it. */
@@ -52,6 +56,21 @@ export class PipePool {
       release() {
         if (writeFd !== null) closeSync(writeFd);
         writeFd = null;
+      },
+      cut(take) {
+        if (readable.destroyed) return;
+        try {
+          for (let left = MOST_HELD; left > 0; ) {
+            const part = Buffer.allocUnsafe(64 * 1024);
+            const length = readSync(readFd, part);
+            if (length === 0) break;
+            take(part.subarray(0, length));
+            left -= length;
+          }
+        } catch {
+          // Nothing is left in it.
+        }
+        readable.destroy();
       },
     };
   }

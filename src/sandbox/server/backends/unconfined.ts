@@ -160,8 +160,11 @@ class Unconfined implements Backend {
     kill(); // its background processes
     this.#running.delete(child);
     signal?.removeEventListener('abort', kill);
-    // A daemon may hold the streams open indefinitely.
-    const cut = setTimeout(() => pipes.forEach((pipe) => void pipe.readable.destroy()), HELD_OPEN_MS);
+    // A daemon may hold the streams open indefinitely. On a loaded machine this timer may come before the output is read.
+    const cut = setTimeout(
+      () => pipes.forEach((pipe, index) => void pipe.cut((chunk) => itemAt(outputs, index).push(chunk))),
+      HELD_OPEN_MS,
+    );
     await Promise.all(collected);
     clearTimeout(cut);
     signal?.throwIfAborted();
