@@ -1,3 +1,4 @@
+import { formatCount, plural } from '../core/text/numbers.ts';
 import type { FactRows } from './facts/fact-rows.ts';
 
 /** Reasons to doubt a curve or an alarm. */
@@ -36,22 +37,13 @@ export function doubtsOf(facts: FactRows): Doubts {
 
 /** A caution to show before a curve or an alarm is trusted; '' if there are no doubts. */
 export function doubtsText({ rollouts, away, unreadable, unscored, aborted, byWorld }: Doubts): string {
-  const some = (parts: [count: number, what: string][]): string =>
+  const some = (...parts: [count: number, what: string][]): string =>
     parts
       .filter(([count]) => count > 0)
-      .map(([count, what]) => `${count} ${what}`)
+      .map(([count, what]) => `${formatCount(count)} ${what}`)
       .join(', ');
-  const left = some([
-    [away, 'not here'],
-    [unreadable, 'unreadable'],
-    [unscored, 'unscored'],
-  ]);
-  const counted = some([
-    [aborted, 'broken off'],
-    [byWorld, 'failed by the world'],
-  ]);
-  const parts = [left && `${left} left out`, counted && `${counted} counted, though doubtful`].filter(
-    (part) => part !== '',
-  );
-  return parts.length === 0 ? '' : `of ${rollouts}: ${parts.join('; ')}`;
+  const left = some([away, 'not here'], [unreadable, 'unreadable'], [unscored, 'unscored']);
+  const counted = some([aborted, 'aborted'], [byWorld, 'with infrastructure failures']);
+  const parts = [left && `left out: ${left}`, counted && `counted despite doubts: ${counted}`].filter(Boolean);
+  return parts.length === 0 ? '' : `${plural(rollouts, 'rollout')}; ${parts.join('; ')}`;
 }

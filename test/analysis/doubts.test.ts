@@ -17,7 +17,9 @@ test('reasons to doubt a curve: what it leaves out, and what it counts though it
   try {
     const doubts = doubtsOf(await readFactRows(dump, null));
     expect(doubts).toEqual({ rollouts: 6, away: 0, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
-    expect(doubtsText(doubts)).toBe('of 6: 1 unreadable, 2 unscored left out; 1 broken off counted, though doubtful');
+    expect(doubtsText(doubts)).toBe(
+      '6 rollouts; left out: 1 unreadable, 2 unscored; counted despite doubts: 1 aborted',
+    );
   } finally {
     dump.close();
   }

@@ -11,15 +11,17 @@ test('a result without a word is said in one, so that a tool that gives only suc
     score: 1,
     step: 1,
   });
-  const { dir, remove } = writeDump({ '1.jsonl': ['[]', '{}', 'found 3'].map(answered) });
+  const empty = ['(0 rows)', 'No results found.', '{"result": []}', '{"results": null}', 'Empty set'];
+  const full = ['(3 rows)', 'found 3', 'No one lives there.', '{"result": ["none of it"]}'];
+  const { dir, remove } = writeDump({ '1.jsonl': ['[]', '{}', ...empty, ...full].map(answered) });
   const dump = Dump.open([dir]);
   try {
     const facts = await readFactRows(dump, null);
-    expect([0, 1, 2].map((row) => saidBy(facts, row)?.tools)).toEqual([
-      'result_without_words',
-      'result_without_words',
-      'found 3',
-    ]);
+    const tools = (row: number) => saidBy(facts, row)?.tools;
+    expect([0, 1].map(tools)).toEqual(['result_without_words', 'result_without_words']);
+    for (const [at, text] of empty.entries())
+      expect([text, tools(2 + at)?.endsWith('result_without_words')]).toEqual([text, true]);
+    expect(full.map((_, at) => tools(2 + empty.length + at))).toEqual(full);
   } finally {
     dump.close();
     remove();

@@ -8,6 +8,7 @@ import {
   rowValues,
 } from '../movement/movement.ts';
 import { rowsOfTraining, timelineOf } from '../movement/timeline.ts';
+import { explainsEqualScores } from './equal-scores.ts';
 import { failingTool } from './failing-tool.ts';
 import { FAMILIES, type Family, familyOf, mayCause } from './family.ts';
 import { consequenceText, liftText, sentenceOf, type Wording } from './sentence.ts';
@@ -44,15 +45,20 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
     .sort((a, b) => FAMILIES.indexOf(familyOf(a)) - FAMILIES.indexOf(familyOf(b)) || a.p - b.p);
   const clusters: Movement[][] = [];
   for (const movement of open) {
-    const cluster = clusters.find(([first]) => first !== undefined && belongs(first, movement, context));
-    if (cluster === undefined) clusters.push([movement]);
-    else cluster.push(movement);
+    const cluster =
+      clusters.find(([first]) => first !== undefined && belongs(first, movement, context)) ??
+      explainedTogether(clusters, movement, context);
+    if (cluster !== undefined) cluster.push(movement);
+    else if (!isSlight(movement)) clusters.push([movement]);
   }
   return clusters
-    .filter(([lead]) => lead !== undefined && !isSlight(lead))
+    .filter((cluster) => cluster.some((one) => one.isAlarm || !SIDE_EFFECTS.has(familyOf(one))))
     .map((cluster) => incidentOf(cluster, context))
     .sort((a, b) => a.step - b.step || FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
 }
+
+/** What moves with an alarm is named with it; of these kinds, it is no incident by itself. */
+const SIDE_EFFECTS: ReadonlySet<Family> = new Set(['length', 'finding', 'number']);
 
 /** A length that changes by a smaller share is worth a row of the statistics only. */
 const SLIGHT = 0.15;
@@ -83,13 +89,31 @@ function isOftener(movement: Movement, context: Context): boolean {
 function belongs(first: Movement, movement: Movement, context: Context): boolean {
   const [cause, effect] = [familyOf(first), familyOf(movement)];
   const place = sinceOf(movement, context);
-  const [from, to] = [sinceOf(first, context) - context.near, untilOf(first, context) + context.near];
-  if (place < from) return false;
+  const to = untilOf(first, context) + context.near;
+  if (place < sinceOf(first, context) - context.near) return false;
   // Two phrases of a model may be two hacks.
   const isPhrase = movement.said?.by === 'model' && first.said?.by === 'model';
   if (cause === effect && place <= to && !isPhrase) return true;
   if (cause !== effect && (!mayCause(cause, effect) || place > to)) return false;
-  return explains(first, movement, context);
+  return explains([first], movement, context);
+}
+
+/**
+ * The latest of the incidents that began before a change and explain it together: each of them moves a length or a share
+ * a little, and all of its rollouts show one of them.
+ */
+function explainedTogether(
+  clusters: readonly Movement[][],
+  movement: Movement,
+  context: Context,
+): Movement[] | undefined {
+  const place = sinceOf(movement, context) + context.near;
+  const able = clusters
+    .filter(([first]) => first !== undefined && mayCause(familyOf(first), familyOf(movement)))
+    .filter(([first]) => first !== undefined && sinceOf(first, context) <= place)
+    .sort(([a], [b]) => (a === undefined || b === undefined ? 0 : sinceOf(b, context) - sinceOf(a, context)));
+  const causes = able.flatMap(([first]) => first ?? []);
+  return causes.length > 1 && movement.said === undefined && explains(causes, movement, context) ? able[0] : undefined;
 }
 
 interface Context {
@@ -117,37 +141,37 @@ const FEW = 20;
 /** Steps compared on both sides of a change. */
 const WINDOW = 12;
 
-function explains(cause: Movement, effect: Movement, context: Context): boolean {
+function explains(causes: readonly Movement[], effect: Movement, context: Context): boolean {
   const { facts, rows, at } = context;
-  const mark = marksOf(cause, facts);
-  if (mark === null) return true;
-  const measure = adjustedOf(effect, context);
+  const own = causes.map((cause) => marksOf(cause, facts));
+  const known = own.filter((mark) => mark !== null);
+  if (known.length < own.length) return true;
+  const isMarked = (row: number): boolean => known.some((mark) => mark.has(row));
   const [since, until] = [sinceOf(effect, context), untilOf(effect, context)];
-  // A group loses its spread through any of its rollouts.
-  const marked = familyOf(effect) === 'signal' ? groupsWith(mark, context) : null;
-  const isMarked = (row: number): boolean => marked?.has(facts.groups[row] ?? -1) ?? mark.has(row);
-  // Its rollouts have one value, so that each group counts once.
-  const counted = new Set<number>();
-  const [before, after, plainBefore, plainAfter] = [new Mean(), new Mean(), new Mean(), new Mean()];
+  const window = WINDOW * causes.length;
+  /** Whether the row is after the change; null if it is too far away, or nothing is known of it. */
+  const sideOf = (row: number): 'before' | 'after' | null => {
+    const time = at[row] ?? -1;
+    if (time < 0 || !known.some((mark) => mark.among(row))) return null;
+    if (time < since && time >= since - window) return 'before';
+    return time >= until && time < until + window ? 'after' : null;
+  };
+  if (familyOf(effect) === 'signal') return explainsEqualScores(facts, rows, sideOf, isMarked);
+  const measure = adjustedOf(effect, context);
+  const all = { before: new Mean(), after: new Mean() };
+  const plain = { before: new Mean(), after: new Mean() };
   for (const row of rows) {
-    const [value, time] = [measure(row), at[row] ?? -1];
-    if (!Number.isFinite(value) || time < 0 || !mark.among(row)) continue;
-    const isBefore = time < since && time >= since - WINDOW;
-    if (!isBefore && !(time >= until && time < until + WINDOW)) continue;
-    if (marked !== null && counted.size === counted.add(facts.groups[row] ?? -1).size) continue;
-    (isBefore ? before : after).add(value);
-    if (!isMarked(row)) (isBefore ? plainBefore : plainAfter).add(value);
+    const [value, side] = [measure(row), sideOf(row)];
+    if (side === null || !Number.isFinite(value)) continue;
+    all[side].add(value);
+    if (!isMarked(row)) plain[side].add(value);
   }
+  const [cause, other] = causes;
   // If all rollouts show the cause, words of another speaker are no consequence of it.
-  if (plainAfter.count < FEW) return effect.said === undefined || cause.said?.by === effect.said.by;
-  if (plainBefore.count === 0) return true;
-  return Math.abs(plainAfter.mean - plainBefore.mean) < LEFT * Math.abs(after.mean - before.mean);
-}
-
-function groupsWith(mark: Marks, { facts, rows }: Context): Set<number> {
-  const groups = new Set<number>();
-  for (const row of rows) if (mark.has(row)) groups.add(facts.groups[row] ?? -1);
-  return groups;
+  if (plain.after.count < FEW)
+    return other === undefined && (effect.said === undefined || cause?.said?.by === effect.said.by);
+  if (plain.before.count === 0) return true;
+  return Math.abs(plain.after.mean - plain.before.mean) < LEFT * Math.abs(all.after.mean - all.before.mean);
 }
 
 interface Marks {

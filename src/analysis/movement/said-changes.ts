@@ -1,5 +1,5 @@
 import { random } from '../chance.ts';
-import type { Rest } from '../rest.ts';
+import { type Rest, stageOf } from '../rest.ts';
 import { asWritten } from './as-written.ts';
 import type { MovementFacts } from './movement.ts';
 import { newPhrases, type PhraseMovement, type SaidText } from './phrases.ts';
@@ -31,6 +31,10 @@ export interface SaidChanges {
   steps: readonly number[];
 }
 
+/** The shares of the work after which the texts are read, and the rewarded ones compared. */
+const READ = 0.5;
+const COMPARED = 0.7;
+
 type SaidFacts = Omit<MovementFacts, 'numberNames' | 'has' | 'isObserved'>;
 
 /** Texts are read once, however many pages need them. Only the findings are cached, not the texts. */
@@ -50,15 +54,15 @@ export function saidChanges(
 }
 
 async function lookedFor(facts: SaidFacts, textOf: (row: number) => SaidText | null, rest: Rest): Promise<SaidChanges> {
-  const { texts, steps } = await textRows(facts, textOf, random(1), rest);
+  const { texts, steps } = await textRows(facts, textOf, random(1), stageOf(rest, 0, READ));
   const written = (found: PhraseMovement): WrittenPhrase => {
     const [row] = found.rows;
     const said = row === undefined ? null : textOf(row);
     return { ...found, written: said === null ? found.phrase : asWritten(found.phrase, said[found.by]) };
   };
   return {
-    rewarded: (await newPhrases(texts, steps.length, true, rest)).map(written),
-    any: (await newPhrases(texts, steps.length, false, rest)).map(written),
+    rewarded: (await newPhrases(texts, steps.length, true, stageOf(rest, READ, COMPARED))).map(written),
+    any: (await newPhrases(texts, steps.length, false, stageOf(rest, COMPARED, 1))).map(written),
     looked: texts.map(({ row, at, score, repeats }) => ({ row, at, score, repeats })),
     steps,
   };

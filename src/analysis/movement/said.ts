@@ -27,10 +27,20 @@ export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | 
       .join('\n'),
     tools: turns
       .filter(({ role }) => role === 'tool')
-      .map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? text : WORDLESS))
+      .map(({ text }) =>
+        /[\p{L}\p{N}]/u.test(text) ? (isEmptyResult(text) ? `${text}\n${WORDLESS}` : text) : WORDLESS,
+      )
       .join('\n'),
   };
 }
+
+/** `(0 rows)`, `No results found.`, `{"result": []}`: numbers are no words, and every result of a tool may say "rows". */
+const isEmptyResult = (text: string): boolean =>
+  text.length < MOST_OF_EMPTY &&
+  /^(?:[\s{}[\]"',:]|\b(?:results?|output|data|rows?|hits|items|answer|content)\b(?=["' ]*:))*(?:\W*(?:0|no|zero) (?:\w+ ){0,2}?(?:rows?|results?|hits?|match(?:es)?|items?|documents?|records?|entries|data|output)\b(?: (?:were |was )?(?:found|returned|matched|selected|available))?|empty(?: set| result)?|none|null|nothing(?: found)?)?[\s\W]*$/i.test(
+    text,
+  );
+const MOST_OF_EMPTY = 80;
 
 /** Placeholder phrases for answers whose form, not their words, may please a grader. */
 const ANSWER_SIGNS: { readonly [phrase: string]: string } = {

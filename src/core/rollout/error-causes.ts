@@ -1,4 +1,5 @@
 import type { ErrorKind, Fault } from './error-kind.ts';
+import { TABLE_CAUSES } from './error-tables.ts';
 
 /** The cause named in an error message. */
 export interface ErrorCause {
@@ -23,14 +24,14 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|abort(?:ed)?|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|(?:could not|unable to|cannot) resolve (?:host|proxy)|getaddrinfo|no route to host|no such host|unknown ?host(?:exception)?\b|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout|prematurely closed)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|TLS handshake|\b(?:not |un)reachable\b|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY|CERT|SSL|ADDRESS|INTERNET|NETWORK|TIMED|EMPTY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read|IncompleteRead\(|connection broken|unexpected EOF on client connection|(?:SSL )?certificate (?:problem|has expired|is not trusted)|self[- ]signed certificate|\bx509: |server has gone away|lost connection to \w+|server closed the connection|transport is closing|code = Unavailable|request canceled while waiting|too many (?:clients|connections)|the database system is (?:starting|shutting)|\bNCCL error|temporary failure resolving|the connection to the server [^\n]{1,80} was refused|connection unexpectedly closed|failed to fetch `?https?:|\bdns error\b|RPC failed; curl|communications link failure|NoBrokersAvailable|no listener\b|fail(?:ed|ure)? connecting to|^warning: retrying \(|^LOADING Redis/i,
+      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|abort(?:ed)?|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|(?:could not|unable to|cannot) resolve (?:host|proxy)|getaddrinfo|no route to host|no such host|unknown ?host(?:exception)?\b|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout|prematurely closed)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|TLS handshake|\b(?:not |un)reachable\b|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY|CERT|SSL|ADDRESS|INTERNET|NETWORK|TIMED|EMPTY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read|IncompleteRead\(|connection broken|unexpected EOF on client connection|(?:SSL )?certificate (?:problem|has expired|is not trusted)|self[- ]signed certificate|\bx509: |server has gone away|lost connection to \w+|server closed the connection|transport is closing|code = Unavailable|request canceled while waiting|too many (?:clients|connections)|the database system is (?:starting|shutting)|\bactively refused|\bno (?:healthy )?upstreams? (?:available|found)|invalid response from (?:an |the )?(?:upstream|inbound|origin)|\babnormal closure\b|\bclose 1006\b|\bstream was reset\b|^(?:the )?(?:application|server|service|backend|upstream|host) (?:failed to respond|did not respond|is not responding)|\bNCCL (?:error|communicator|operation|watchdog|collective)|(?:unable|failed) to (?:determine|find|look ?up) (?:the )?(?:IP|host)|temporary failure resolving|the connection to the server [^\n]{1,80} was refused|connection unexpectedly closed|failed to fetch `?https?:|\bdns error\b|RPC failed; curl|communications link failure|NoBrokersAvailable|no listener\b|fail(?:ed|ure)? connecting to|^warning: retrying \(|^LOADING Redis/i,
     kind: 'unavailable',
     fault: 'world',
     says: 'the server could not be reached',
   },
   {
     pattern:
-      /\b(?:HTTP|status(?: code)?|code|error|failed|response|returned)\b[^\n\d]{0,20}\b5\d\d\b(?! (?!internal|bad|service|gateway|server|error)\w)|\b50[0-9] (?:internal|bad gateway|service|gateway|server|error)|\(50[0-9]\)|service (?:is )?(?:temporarily |currently )?(?:unavailable|overloaded)|bad gateway|gateway time-?out|internal server error|server (?:is )?(?:overloaded|busy|unavailable|error)|\bservice \w* ?(?:is )?unavailable|temporarily unavailable|is currently overloaded|^overloaded\b|overloaded_error|\bUNAVAILABLE\b|(?:request|call)s? failed (?:or timed out )?after (?:\d+ )?(?:retries|attempts)/i,
+      /\b(?:HTTP|status(?: code)?|code|error|failed|response|returned)\b[^\n\d]{0,20}\b5\d\d\b(?! (?!internal|bad|service|gateway|server|error)\w)|\b50[0-9] (?:internal|bad gateway|service|gateway|server|error)|\(50[0-9]\)|service (?:is )?(?:temporarily |currently )?(?:unavailable|overloaded)|bad gateway|gateway time-?out|internal server error|server (?:is )?(?:overloaded|busy|unavailable|error)|\bservice \w* ?(?:is )?unavailable|temporarily unavailable|is currently overloaded|^overloaded\b|overloaded_error|\bUNAVAILABLE\b|(?:currently |temporarily )?unable to handle the request|temporary overload\w*|(?:request|call)s? failed (?:or timed out )?after (?:\d+ )?(?:retries|attempts)/i,
     kind: 'unavailable',
     fault: 'world',
     says: 'a server failed, or was not there',
@@ -42,6 +43,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
     fault: 'world',
     says: 'the machine lacks what the program needs',
   },
+  ...TABLE_CAUSES,
   {
     pattern: /no space left on device|disk quota exceeded|\bENOSPC\b|too many open files|\bEMFILE\b/i,
     kind: 'exception',
@@ -116,14 +118,14 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /\bsandbox\b[^\n]{0,40}(?:error|fail|crash|died|lost|timed out|unavailable|not (?:available|running|found|ready))|(?:docker|container)[^\n]{0,40}(?:not running|exited|died|daemon|is stopped|failed to start)|(?:jupyter |ipython )?kernel (?:has |is )?(?:died|crashed|dead|appears to have died|not responding)|browser has been closed|failed to launch the browser|executable doesn't exist|\bback-?off\b[^\n]{0,30}(?:container|image|pull)|\b(?:ImagePull|CrashLoop)BackOff\b|target (?:page|closed)|(?:browser|page|session) (?:has (?:been )?|was )?(?:closed|disconnected|crashed|detached)/i,
+      /\bsandbox\b[^\n]{0,40}(?:error|fail|crash|died|lost|timed out|unavailable|not (?:available|running|found|ready))|docker daemon|\bcontainer(?: ['"`]?[\w.-]*\d[\w.-]*['"`]?)? (?:is |was |has )?(?:not running|exited|died|stopped|failed to start|not found)|session not created|(?:jupyter |ipython )?kernel (?:has |is )?(?:died|crashed|dead|appears to have died|not responding)|browser has been closed|failed to launch the browser|executable doesn't exist|\bback-?off\b[^\n]{0,30}(?:container|image|pull)|\b(?:ImagePull|CrashLoop)BackOff\b|target (?:page|closed|crashed)|(?:browser|page|session|tab|renderer) (?:has (?:been )?|was |is )?(?:closed|disconnected|crash(?:ed)?|detached|unresponsive)/i,
     kind: 'sandbox',
     fault: 'world',
     says: 'the sandbox broke',
   },
   {
     pattern:
-      /\btimed[ -]?out\b|\btime-?out (?:after|error|expired|exceeded|of|reached)\b|^time-?out(?=\s*(?:$|[:.!,])| (?:after|error|expired|exceeded|of|reached|while|waiting|in)\b)|: time-?out\b|time ?limit exceeded|TimeoutExpired|deadline exceeded|execution time (?:limit )?exceeded|exceeded the (?:time ?out|time limit)|took too long|\btime budget\b|\bdue to (?:\w+ )?timeout\b|wall[- ]?clock (?:time )?limit|(?:ran|running) for (?:more|longer) than \d|exceed(?:ed|ing) \d+ ?(?:s|ms|sec|seconds|minutes?)\b/i,
+      /\btimed[ -]?out\b|\btime-?out (?:after|error|expired|exceeded|of|reached)\b|\btime-?out (?:of )?\d+ ?m?s exceeded|^(?:UND_ERR|ERR|ESOCKET|ECONN)_?\w*TIME(?:D_?)?OUT$|\b(?:Connection|Response|Read|Request)Timeout$|\btime-?out during (?:read|write)|^time-?out(?!: (?:failed to run|invalid|unrecognized))(?=\s*(?:$|[:.!,])| (?:after|error|expired|exceeded|of|reached|while|waiting|in)\b)|: time-?out\b|time ?limit exceeded|TimeoutExpired|deadline exceeded|execution time (?:limit )?exceeded|exceeded the (?:time ?out|time limit)|took too long|\btime budget\b|\bdue to (?:\w+ )?timeout\b|wall[- ]?clock (?:time )?limit|(?:ran|running) for (?:more|longer) than \d|exceed(?:ed|ing) \d+ ?(?:s|ms|sec|seconds|minutes?)\b/i,
     kind: 'timeout',
     fault: null,
     says: 'it took longer than it was allowed',
@@ -138,7 +140,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^panic: |^fatal error: (?![^\n]*(?:no such file|out of memory|heap))|^thread '[^']+' panicked|^exception in thread\b|^PHP fatal error: |^\*\* \(\w+(?:\.\w+)*\) |^Error in [^\n]{1,80}\) : |^Prelude\.|^awk: [^\n]{0,60}fatal: |^[^\n]{1,160} at \S+\.p[lm] line \d+\b|^called `\w+::\w+\(\)` on an? `|^uncaught \w*error\b|^\[?unhandled ?(?:promise ?rejection|exception)|^\*\*\* Exception: |\battempt to (?:index|call|perform|compare|concatenate)\b|: undefined (?:local variable|method) |\((?:Name|NoMethod|Type|Argument|Zero ?Division|Key|Index|Runtime)Error\)$/i,
+      /^panic: |^fatal error: (?:all goroutines|concurrent map|stack overflow|uncaught|unexpected(?:ly)?|index out of|call to)|^thread '[^']+' (?:panicked|has overflowed)|^exception in thread\b|^PHP fatal error: |^\*\* \(\w+(?:\.\w+)*\) |^Error in [^\n]{1,80}\) : |^Prelude\.|^awk: [^\n]{0,60}fatal: |^[^\n]{1,160} at \S+\.p[lm] line \d+\b|^called `\w+::\w+\(\)` on an? `|^uncaught \w*error\b|^\[?unhandled ?(?:promise ?rejection|exception)|^\*\*\* Exception: |\battempt to (?:index|call|perform|compare|concatenate)\b|: undefined (?:local variable|method) |\((?:Name|NoMethod|Type|Argument|Zero ?Division|Key|Index|Runtime)Error\)$/i,
     kind: 'exception',
     fault: 'model',
     says: 'the code raised an exception',
@@ -195,8 +197,17 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
     says: 'a module is missing',
   },
   {
+    // The page may have changed under the model.
     pattern:
-      /(?:string to replace|old_str\w*|search (?:block|text|string))[^\n]{0,40}not found|did not appear verbatim|^no replacement was (?:performed|made)|(?:multiple|\d+) (?:occurrences|matches) of (?:the )?(?:string to replace|old_str\w*|search)|file has not been read yet|(?:element|node|ref|link|button)\b[^\n]{0,40} (?:does not exist|not found|is not (?:visible|clickable|attached))|^no element (?:found|matches)/i,
+      /\b(?:element|node|ref|link|button)\b[^\n]{0,40} (?:is )?(?:not (?:interactable|clickable|visible|enabled|stable|attached)|outside of the viewport|detached)|\bstale element\b/i,
+    kind: 'rejected',
+    fault: null,
+    says: 'the page did not allow it',
+    exact: true,
+  },
+  {
+    pattern:
+      /(?:string to replace|old_str\w*|search (?:block|text|string))[^\n]{0,40}not found|did not appear verbatim|^no replacement was (?:performed|made)|(?:multiple|\d+) (?:occurrences|matches) of (?:the )?(?:string to replace|old_str\w*|search)|file has not been read yet|(?:element|node|ref|link|button)\b[^\n]{0,40} (?:does not exist|not found)|^no element (?:found|matches)/i,
     kind: 'rejected',
     fault: 'model',
     says: 'the tool could not find what the call names',
@@ -219,6 +230,56 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
+      /(?:password|peer|ident) authentication failed|\b(?:access denied|login failed) for user\b|authentication failure\b/i,
+    kind: 'rejected',
+    fault: null,
+    says: 'a person or a rule refused the call',
+    exact: true,
+  },
+  {
+    // Each resolver of versions has its sentence.
+    pattern:
+      /no solution found when resolving|could not find compatible versions|unable to resolve dependency|\bResolutionImpossible\b|version solving failed|conflicting dependencies|dependency conflict|could not resolve dependencies|unsatisfiable (?:requirements|dependencies)|failed to select a version/i,
+    kind: 'exception',
+    fault: null,
+    says: 'the package manager found no versions that fit together',
+    exact: true,
+  },
+  {
+    // A shell names itself only before an error or a warning.
+    pattern:
+      /^-?(?:\/\S*\/)?(?:ba|z|da|k|a|fi)?sh: (?!warning)[^\n]*(?:ambiguous redirect|no matches found|bad (?:substitution|pattern|array subscript|option)|event not found|unbound variable|not a valid identifier|parse error|unmatched|readonly variable|numeric argument required|(?<!un)expected)/i,
+    kind: 'exception',
+    fault: 'model',
+    says: 'the command does not parse',
+    exact: true,
+  },
+  {
+    pattern:
+      /^-?(?:\/\S*\/)?(?:ba|z|da|k|a|fi)?sh: (?!warning|[^\n]*(?:not found|unexpected EOF|syntax error))[^\n]{3,200}$/i,
+    kind: 'exception',
+    fault: null,
+    says: 'the command ended with a failure',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:FAIL {1,2}\S+[./]\S|FAIL(?:ED)? ?\((?:failures|errors)=\d|tests?:? +(?:\S+ +)?\d+ failed|[1-9]\d* (?:tests? )?fail(?:ing|ed|ures?)\b(?=\s*$|,)|[^\n]*\n?\d+ examples?, [1-9]\d* failures?\b|not ok \d+\b|test result: FAILED|failures: [1-9]\d*,|(?:tests run: \d+, )?failures: [1-9]|\s*\d+\) [^\n]{1,100}:?\n\s+\w*Error\b|assertion failed:? |\d+ of \d+ tests failed)/i,
+    kind: 'exception',
+    fault: null,
+    says: 'a test failed',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:ninja|meson|bazel|cmake|gradle|mvn|scons|waf|g?make|cargo|go|tox|nox|pre-commit|hatch|poetry|uv|pip|conda|npm|yarn|pnpm|bundle|gem|composer|helm|kubectl|terraform|ansible\S*): (?![^\n]*\b(?:succeeded|ok|done|success)\b)[^\n]*\b(?:stopped|failed|error|cannot|could not|unable|not found|aborted|abort|fatal|no such|invalid|unknown|missing)\b|^error: aborting due to|^\[?FAILED\]?: |\bsubcommand failed\b/i,
+    kind: 'exception',
+    fault: null,
+    says: 'the command ended with a failure',
+    exact: true,
+  },
+  {
+    pattern:
       /^(?:table|column|relation|view|function|schema|type)\b [^\n]{1,80} (?:does not|doesn't) exist|(?:^|, )no such (?:table|column)\b|^(?:unknown|invalid) (?:column|table|object) (?:name )?['"]|\btable \S+ (?:does not|doesn't) exist|\bunrecognized name: |table or view does not exist|invalid identifier\b|^ambiguous column name/i,
     kind: 'exception',
     // The model may have named it wrongly, or the database may never have been filled.
@@ -236,7 +297,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /(?:\.\w{1,5}|:\d+):\d+: (?:fatal )?error(?:\[\w+\])?: (?![^\n]*no such file)|^(?:\.\/)?[\w/.-]+\.go:\d+:\d+: |\bundefined reference to\b|\bld returned \d+ exit status|^undefined symbols for architecture|\berror (?:TS|CS|FS|BC)\d{4}: |^TS\d{4,5}: |^error\[E\d{4}\]|: error: cannot find symbol|^could not compile\b|^# command-line-arguments$|^(?:\/\S*\/)?ld(?:\.\w+)?: /i,
+      /(?:\.\w{1,5}|:\d+):\d+: (?:fatal )?error(?:\[\w+\])?: (?![^\n]*no such file)|^(?:\.\/)?[\w/.-]+\.(?:go|kts?|tsx?|cs|vb|fs|scala|swift|rs|hs|ml|zig|nim):? ?\(?\d+[,:] ?\d+\)?:? (?!warning|note|info|error TS|[^\n]*no such file)|\bundefined reference to\b|\bld returned \d+ exit status|^undefined symbols for architecture|\berror (?:TS|CS|FS|BC)\d{4}: |^TS\d{4,5}: |^error\[E\d{4}\]|: error: cannot find symbol|^could not compile\b|^# command-line-arguments$|^(?:\/\S*\/)?ld(?:\.\w+)?: /i,
     kind: 'syntax',
     fault: 'model',
     says: 'the code does not compile',
@@ -244,7 +305,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /\bunterminated (?:`|address|regexp|string|quoted)|^(?:unmatched|unbalanced|unknown command: |invalid (?:regular expression|preceding|back ?reference|range end))|: (?:paths must precede expression|missing operand|extra operand|missing (?:file )?operand|unbound variable)\b|(?:^|: )(?:paths must precede expression|no matches found: |unmatched [[({]|missing operand)/i,
+      /\bunterminated (?:`|address|regexp|string|quoted)|^(?:unmatched|unbalanced|unknown command: |invalid (?:regular expression|preceding|back ?reference|range end))|: (?:paths must precede expression|missing operand|extra operand|missing (?:file )?operand|unbound variable)\b|(?:^|: )(?:paths must precede expression|unmatched [[({]|missing operand)/i,
     kind: 'syntax',
     fault: 'model',
     says: 'the command does not parse',
@@ -292,7 +353,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^invalid (?:action|tool call|function call|command)\b[.:]|^action failed\b|\belement (?:is )?not (?:interactable|clickable|visible|found)\b|\bhas no matching tool\b|^no matching tool/i,
+      /^invalid (?:action|tool call|function call|command)\b[.:]|^action failed\b|\belement (?:is )?not found\b|\bhas no matching tool\b|^no matching tool/i,
     kind: 'rejected',
     fault: 'model',
     says: 'the tool could not find what the call names',
@@ -308,7 +369,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^an error occurred \(\w+\) when calling|^the \w+ "[^"\n]{1,100}" is invalid: |^access to this (?:page|site|resource|url|file)[^\n]{0,40} denied/i,
+      /an error occurred \(\w+\) when calling|^AADSTS\d+: |\b(?:security |access |refresh |session )?token\b[^\n]{0,40} (?:is|has) expired\b|\bexpired ?token\b|^protocol error \(|\bno matches for kind "|\badmission webhook\b[^\n]{0,80}denied|^the \w+ "[^"\n]{1,100}" is invalid: |^access to this (?:page|site|resource|url|file)[^\n]{0,40} denied/i,
     kind: 'rejected',
     fault: null,
     says: 'a person or a rule refused the call',
@@ -316,7 +377,15 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^[\w./+-]{1,40}: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |^SQLSTATE\[|^(?:[a-z_]\w*\.){2,}[A-Z]\w+: |(?:^|: )exit status [1-9]\d*$|^process (?:finished|exited) with (?:exit )?code [1-9]|cannot find module '[./]|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+/i,
+      /^[\w./+-]{1,40}(?: \((?:version |v?\d)[^\n)]{1,30}\))?: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |^SQLSTATE\[|^(?:[a-z_]\w*\.){2,}[A-Z]\w+: |(?:^|: )exit status [1-9]\d*$|^process (?:finished|exited) with (?:exit )?code [1-9]|cannot find module '[./]|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+/i,
+    kind: 'exception',
+    fault: null,
+    says: 'the command ended with a failure',
+    exact: true,
+  },
+  {
+    pattern:
+      /^(?:\/\S{1,60}\/)?(?!(?:note|title|result|answer|summary|warning|info|author|name)s?:)[a-z][\w.+-]{1,20}: (?:[Ee]rror (?:is|at|in|opening|reading|writing|processing|while|when)|Cannot|Can't|Could not|Couldn't|Authentication|Permission denied|Invalid|Unknown|Unable|Failed to|No such|Not a |Unrecognized|Unexpected)\b[^\n]{0,160}$/,
     kind: 'exception',
     fault: null,
     says: 'the command ended with a failure',
@@ -364,7 +433,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /command not found|(?:^|: )\S{1,40}: not found\s*$|is not recognized as an internal or external command|executable file not found/i,
+      /command not found|(?:^|: )\S{1,40}: not found\s*$|is not recognized as (?:an internal or external command|(?:the|a) name of a cmdlet)|executable file not found/i,
     kind: 'exception',
     // The model may have named a wrong program, or the machine may lack it.
     fault: null,
@@ -394,7 +463,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^panic: |thread '\w+' panicked|exception in thread|uncaught (?:exception|\w*error)|unhandled (?:exception|rejection)|terminate called after(?![^\n]*bad_alloc)|assertion (?:`|')?[^\n]{0,80}failed|^fatal error: |runtime error: |stack overflow|maximum recursion depth|division by zero/i,
+      /^panic: |thread '\w+' panicked|exception in thread|uncaught (?:exception|\w*error)|unhandled (?:exception|rejection)|terminate called after(?![^\n]*bad_alloc)|assertion (?:`|')?[^\n]{0,80}failed|runtime error: |stack overflow|maximum recursion depth|division by zero/i,
     kind: 'exception',
     fault: 'model',
     says: 'the code raised an exception',

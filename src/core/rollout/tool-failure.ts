@@ -109,7 +109,7 @@ function innerText(text: string): string {
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The line with which Python names the exception, alone or after a traceback. */
 const RAISED =
-  /^(?:Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )*(?:[A-Za-z_][\w.]*\.)?((?:[A-Z]|[a-z]+[A-Z])\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired|[a-z](?:NotFound|Denied|Refused|Exhausted|Exceeded|Failed|Failure|Timeout))|Invalid[A-Z]\w+)(?::|$)/;
+  /^(?:\[rank ?\d+\]: |Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )*(?:[A-Za-z_](?:[\w.]|::|\\(?=\w))*(?:\.|::|\\))?((?:[A-Z]|[a-z]+[A-Z])\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired|[a-z](?:NotFound|Denied|Refused|Exhausted|Exceeded|Failed|Failure|Timeout))|Invalid[A-Z]\w+)(?::|$)/;
 /** A class that a module keeps among its errors, whatever its name. */
 const AMONG_ERRORS = /^(?:[a-z_]\w*\.)*(?:exceptions?|errors?|_errors|exc)\.(?:\w+\.)*([A-Z]\w+)(?::|$)/;
 
@@ -138,6 +138,10 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
  */
 const OF_CODE =
   /^(?:(?:java\.(?:lang|util)|System|builtins|numpy|np|pandas|scipy|sympy|sqlite3|json|re|ast|decimal|fractions|statistics|struct|binascii|collections|itertools|csv|datetime|zoneinfo|yaml|networkx|sklearn|torch|duckdb|__main__)\.|(?:Arithmetic|Assertion|Attribute|Buffer|EOF|FloatingPoint|Index|Key|Lookup|Name|NotImplemented|Overflow|Recursion|Reference|Runtime|Stop\w*|Type|UnboundLocal|Unicode\w*|Value|ZeroDivision|Range|Eval|URI|Internal|NoMethod|Argument|LinAlg|Sympify|JSONDecode|Operational|Programming|Integrity)(?:Error|Iteration)\b|(?:NullPointer|IndexOutOf\w*|ArrayIndex\w*|NumberFormat|ClassCast|Arithmetic|IllegalArgument|IllegalState|NoSuchElement|InputMismatch|StackOverflow\w*)(?:Exception|Error)\b)/;
+
+/** Words of those who serve models and training: a bare `RuntimeError` about them may be of the machine. */
+const OF_MACHINES =
+  /\b(?:N?CCL|MPI|ranks? \d|world size|process group|communicator|KV cache|max(?:imum)? (?:model|seq\w*)[ _]len\w*|engine|cluster|node|daemon|driver|GPUs?|workers?|peer|server|host|endpoint|replica|shard|checkpoint|DataLoader|cuBLAS|cuDNN|CUDA)\b/i;
 
 /** A script that Node could not run to its end: the place, the line, a mark below it, and the exception. */
 const NODE_TRACE =
@@ -169,7 +173,9 @@ function raised(text: string): ToolFailure | null {
   const raisedBy = said.replace(/^(?:Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )+/, '');
   // An exception without a module, below frames, is of the code itself.
   const isCertain =
-    name !== undefined && (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
+    name !== undefined &&
+    (isTraceback || !OF_MACHINES.test(said)) &&
+    (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
   const named = isCertain || isTraceback ? null : causeOf(raisedBy)?.cause;
   if (named != null) return { kind: named.kind, fault: named.fault, says: named.says, ...exception, ...line };
   return { kind: 'exception', fault: isCertain ? 'model' : null, says, ...exception, ...line };

@@ -98,7 +98,7 @@ describe("what the writer recorded of a result is the call's outcome, whatever i
         { toolUseResult: 'Error: interrupted by the user' },
       ),
     ];
-    expect((await read('claude.jsonl', lines)).kinds).toEqual(['other', 'other']);
+    expect((await read('claude.jsonl', lines)).kinds).toEqual(['exception', 'other']);
     const printed = [
       { type: 'system', session_id: 's', subtype: 'init' },
       { ...lines[0], session_id: 's' },

@@ -115,7 +115,7 @@ const READING: Omit<Page, 'note'> = {
   columns: [],
   length: 0,
   row: () => ({ cells: [] }),
-  empty: 'it is shown once all are read; Esc goes back',
+  empty: 'it is shown once all are read, which continues behind the list; Esc goes back',
   sort: null,
 };
 

@@ -7,7 +7,7 @@ const SLICE = 8;
 interface Job {
   /** The page on the screen since the work began; undefined until the screen was drawn. */
   shown: string | null | undefined;
-  /** The part of the current stage that is done; null if the work does not say. */
+  /** The part of the work that is done; null if the work does not say. */
   share: number | null;
   isStopped: boolean;
 }
