@@ -107,6 +107,9 @@ describe('pages of all rollouts', () => {
     expect(lines().join('\n')).toContain('the same');
     screen.do({ type: 'back' }, { type: 'page-tree' });
     expect(lines()[2]).toMatch(/^› +4\s+0\.25/);
+    // Calls read as in the transcript.
+    expect(lines().join('\n')).toContain('rint(left) 99');
+    expect(lines().join('\n')).not.toContain('tool_call');
   });
 
   test('compare: the files in which the two differ come last', async () => {

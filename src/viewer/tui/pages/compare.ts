@@ -47,8 +47,8 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, sort
   const branches = answerTree(
     members.map((record) => {
       const { rollout } = data.record({ file, record });
-      const said = rollout?.turns.slice(rollout.responseTurn).map(({ text }) => text) ?? [];
-      return { text: said.join('\n'), score: rollout?.score ?? null };
+      const said = finished(readTurns(rollout?.turns.slice(rollout.responseTurn) ?? []));
+      return { text: said.map(({ text }) => text).join('\n'), score: rollout?.score ?? null };
     }),
   ).filter(({ n }) => n > 0);
   const placeAt = (member: number): Place => ({ file, record: members[member] ?? place.record });

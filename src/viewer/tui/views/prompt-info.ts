@@ -23,14 +23,25 @@ export function promptInfo({ state, data }: Scene, width: number): Piece[] {
   }
   if (prompt.choice >= 0) {
     const from = Math.max(0, prompt.choice - 3);
+    const start = sharedStart(prompt.choices);
     return [
       ['plain', ' '],
       ...prompt.choices
         .slice(from, from + 40)
-        .map((choice, i) => [from + i === prompt.choice ? 'accent' : 'quiet', `${lastWord(choice)}  `] as const),
+        .map(
+          (choice, i) =>
+            [from + i === prompt.choice ? 'accent' : 'quiet', `${choice.slice(start).trim() || choice}  `] as const,
+        ),
     ];
   }
   return [['quiet', ` ${hint(prompt.value, state, data)}`]];
 }
 
-const lastWord = (value: string): string => /\S*\s*$/.exec(value)![0].trim() || value;
+/** The length of the words that all choices begin with. */
+function sharedStart(choices: readonly string[]): number {
+  const [first = ''] = choices;
+  let shared = first.lastIndexOf(' ') + 1;
+  while (shared > 0 && !choices.every((choice) => choice.startsWith(first.slice(0, shared))))
+    shared = first.lastIndexOf(' ', shared - 2) + 1;
+  return shared;
+}
