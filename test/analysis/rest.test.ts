@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Rest, stageOf } from '../../src/analysis/rest.ts';
+import { partOfRest, type Rest } from '../../src/analysis/rest.ts';
 
 test('the stages of a work count on from each other, and end at the whole', () => {
   const said: number[] = [];
@@ -7,8 +7,8 @@ test('the stages of a work count on from each other, and end at the whole', () =
     if (done !== undefined && total !== undefined) said.push(done / total);
     return undefined;
   };
-  const second = stageOf(rest, 0.25, 1);
-  for (const stage of [stageOf(rest, 0, 0.25), stageOf(second, 0, 0.5), stageOf(second, 0.5, 1)]) {
+  const second = partOfRest(rest, 0.25, 1);
+  for (const stage of [partOfRest(rest, 0, 0.25), partOfRest(second, 0, 0.5), partOfRest(second, 0.5, 1)]) {
     for (const done of [0, 5, 10]) void stage(done, 10);
     void stage();
     void stage(0, 0);

@@ -6,7 +6,7 @@ const MOST_SCORES = 50;
 const LEFT = 0.3;
 
 /** Scores of the rollouts with and without a sign, and the groups they form. */
-class Side {
+class GroupScores {
   readonly #groups = new Map<number, { scores: number[]; marked: number }>();
   /** How often each score occurs, without the sign and with it. */
   readonly #counts = [new Map<number, number>(), new Map<number, number>()] as const;
@@ -58,7 +58,7 @@ export function explainsEqualScores(
   isMarked: (row: number) => boolean,
 ): boolean {
   const scores = facts.numbers('score');
-  const sides = { before: new Side(), after: new Side() };
+  const sides = { before: new GroupScores(), after: new GroupScores() };
   for (const row of rows) {
     const [side, score] = [sideOf(row), scores[row] ?? Number.NaN];
     if (side !== null && Number.isFinite(score)) sides[side].add(facts.groups[row] ?? -1, score, isMarked(row));

@@ -1,5 +1,5 @@
 import { random } from '../chance.ts';
-import { type Rest, stageOf } from '../rest.ts';
+import { partOfRest, type Rest } from '../rest.ts';
 import { asWritten } from './as-written.ts';
 import type { MovementFacts } from './movement.ts';
 import { newPhrases, type PhraseMovement, type SaidText } from './phrases.ts';
@@ -54,15 +54,15 @@ export function saidChanges(
 }
 
 async function lookedFor(facts: SaidFacts, textOf: (row: number) => SaidText | null, rest: Rest): Promise<SaidChanges> {
-  const { texts, steps } = await textRows(facts, textOf, random(1), stageOf(rest, 0, READ));
+  const { texts, steps } = await textRows(facts, textOf, random(1), partOfRest(rest, 0, READ));
   const written = (found: PhraseMovement): WrittenPhrase => {
     const [row] = found.rows;
     const said = row === undefined ? null : textOf(row);
     return { ...found, written: said === null ? found.phrase : asWritten(found.phrase, said[found.by]) };
   };
   return {
-    rewarded: (await newPhrases(texts, steps.length, true, stageOf(rest, READ, COMPARED))).map(written),
-    any: (await newPhrases(texts, steps.length, false, stageOf(rest, COMPARED, 1))).map(written),
+    rewarded: (await newPhrases(texts, steps.length, true, partOfRest(rest, READ, COMPARED))).map(written),
+    any: (await newPhrases(texts, steps.length, false, partOfRest(rest, COMPARED, 1))).map(written),
     looked: texts.map(({ row, at, score, repeats }) => ({ row, at, score, repeats })),
     steps,
   };

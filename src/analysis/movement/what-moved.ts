@@ -1,5 +1,5 @@
 import { numberInAt } from '../../core/lists/at.ts';
-import { type Rest, stageOf } from '../rest.ts';
+import { partOfRest, type Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
 import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
 import { type SaidChanges, saidChanges, type WrittenPhrase } from './said-changes.ts';
@@ -17,8 +17,8 @@ export async function whatMoved(
   textOf: (row: number) => SaidText | null,
   rest: Rest = () => undefined,
 ): Promise<Movement[]> {
-  const numbers = await movements(facts, stageOf(rest, 0, NUMBERS));
-  const said = await saidChanges(facts, textOf, stageOf(rest, NUMBERS, 1));
+  const numbers = await movements(facts, partOfRest(rest, 0, NUMBERS));
+  const said = await saidChanges(facts, textOf, partOfRest(rest, NUMBERS, 1));
   // A model's words count where it is rewarded; a tool that broke has few rewarded rollouts.
   const of = (speaker: PhraseMovement['by']) =>
     (speaker === 'model' ? said.rewarded : said.any)

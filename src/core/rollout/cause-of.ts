@@ -1,4 +1,5 @@
-import { ERROR_CAUSES, type ErrorCause } from './error-causes.ts';
+import { ERROR_CAUSES } from './error-causes.ts';
+import type { ErrorCause } from './error-kind.ts';
 
 /** Words before a message that mark it as an error. */
 const PREFIX =

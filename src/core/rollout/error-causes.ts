@@ -1,17 +1,5 @@
-import type { ErrorKind, Fault } from './error-kind.ts';
+import type { ErrorCause } from './error-kind.ts';
 import { TABLE_CAUSES } from './error-tables.ts';
-
-/** The cause named in an error message. */
-export interface ErrorCause {
-  pattern: RegExp;
-  kind: ErrorKind;
-  fault: Fault | null;
-  says: string;
-  /** Words that are a cause only in a message that calls itself an error. */
-  loose?: true;
-  /** The form of a program's message: no sentence about errors looks like it. */
-  exact?: true;
-}
 
 /** Ordered: specific before general. Searched for in the first lines of a message. */
 export const ERROR_CAUSES: readonly ErrorCause[] = [

@@ -59,3 +59,15 @@ export interface ErrorPattern {
   fault: Fault | null;
   says: string;
 }
+
+/** The cause named in an error message. */
+export interface ErrorCause {
+  pattern: RegExp;
+  kind: ErrorKind;
+  fault: Fault | null;
+  says: string;
+  /** Words that are a cause only in a message that calls itself an error. */
+  loose?: true;
+  /** The form of a program's message: no sentence about errors looks like it. */
+  exact?: true;
+}

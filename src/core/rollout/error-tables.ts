@@ -1,4 +1,4 @@
-import type { ErrorCause } from './error-causes.ts';
+import type { ErrorCause } from './error-kind.ts';
 
 // The closed tables of errors that systems, protocols and schedulers print: errno, signals, gRPC, HTTP, Kubernetes.
 

@@ -31,14 +31,14 @@ export class DetailsLayouts {
       isShown ? shownSections(record, display, opened.folds, beside, null) : inSections([]),
       width,
     );
-    this.#byRecord.set(record, { key: keyOf(state, this.#groups, place, width), layout });
+    this.#byRecord.set(record, { key: detailsKey(state, this.#groups, place, width), layout });
     return layout;
   }
 
   /** The layout if it was already made. */
   peek(state: State, place: Place, record: DumpRecord, width: number): Layout | undefined {
     const known = this.#byRecord.get(record);
-    return known?.key === keyOf(state, this.#groups, place, width) ? known.layout : undefined;
+    return known?.key === detailsKey(state, this.#groups, place, width) ? known.layout : undefined;
   }
 
   /** Lays out one of these records; false if nothing is left to do. */
@@ -54,7 +54,7 @@ export class DetailsLayouts {
   }
 }
 
-const keyOf = (state: State, groups: GroupLookup, place: Place, width: number): string => {
+const detailsKey = (state: State, groups: GroupLookup, place: Place, width: number): string => {
   const { group, groupFrom, advantage, labels } = groupWords(state, groups, place, 'details');
   return [width, group, groupFrom, advantage, ...labels].join('\0');
 };
