@@ -106,11 +106,25 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
   // The prompt's results were not asked for by this reply: only what their writer recorded as failed is said.
   for (const turn of rollout.turns.slice(0, rollout.responseTurn))
     if (turn.outcome?.isFailure === true) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
+  const unanswered = callsWithoutResults(response);
+  if (unanswered !== null)
+    notice(
+      'call_without_result',
+      unanswered.turn,
+      `none of the ${unanswered.count} calls has a recorded result, though the model went on`,
+    );
   for (const turn of response) {
     if (isResult(turn) || asked.has(turn.index)) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
     // Some writers make a reply that consists of calls a separate item.
     if (turn.role === 'assistant' || turn.role === 'function_call')
-      checkAssistant(turn, turn === response.at(-1), isSampled, sharing, lastLost > turn.index, notice);
+      checkAssistant(
+        turn,
+        turn === response.at(-1),
+        isSampled,
+        sharing,
+        unanswered !== null || lastLost > turn.index,
+        notice,
+      );
   }
   auditMask(rollout, notice);
   checkCalls(rollout, notice);
@@ -118,6 +132,20 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
   if (isSampled) checkText(rollout, textScan(rollout), notice);
   if (isSampled) checkTask(rollout, notice);
   return findings;
+}
+
+/** Fewer calls may have been cut off. */
+const FEWEST_UNANSWERED = 3;
+
+/** The calls of a rollout whose writer kept no results: the model went on after several, and none has one. */
+function callsWithoutResults(response: readonly Turn[]): { turn: number; count: number } | null {
+  const asking = response.filter(({ toolCalls }) => toolCalls.some(({ error }) => error === null));
+  const calls = asking.flatMap(({ toolCalls }) => toolCalls);
+  const [first] = asking;
+  const goesOn = asking.length >= FEWEST_UNANSWERED;
+  return first !== undefined && goesOn && calls.every(({ resultTurn }) => resultTurn === null)
+    ? { turn: first.index, count: calls.length }
+    : null;
 }
 
 /** A response was requested and is empty; a record without any response turn may keep it elsewhere. */

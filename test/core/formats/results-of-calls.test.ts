@@ -116,6 +116,20 @@ describe('the results of calls are found, and what they say of a failure, whoeve
     expect(spoken?.results.some(Boolean)).toBe(false);
   });
 
+  test('a writer that keeps no results at all is named once', async () => {
+    const said = (count: number) => [
+      { role: 'user', content: 'Go.' },
+      ...Array.from({ length: count }, () => ({ role: 'assistant', content: asked(1) })),
+      { role: 'assistant', content: 'Done.' },
+    ];
+    const [many, few] = await read({ messages: said(5) }, { messages: said(2) });
+    const messages = (one: Rollout | undefined) => one!.findings.map(({ check, message }) => `${check}: ${message}`);
+    expect(messages(many)).toEqual([
+      'call_without_result: none of the 5 calls has a recorded result, though the model went on',
+    ]);
+    expect(messages(few)).toEqual(Array(2).fill('call_without_result: no result of look was recorded'));
+  });
+
   test('outputs that are recorded apart from the ids answer all calls, and a recorded failure is one', async () => {
     const info = { num_calls: 2, tool_outputs: 'one\ntwo' };
     const stats = [true, false].map((success) => ({ tool_name: 'look', success, runtime: 0.1 }));
