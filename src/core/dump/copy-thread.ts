@@ -1,7 +1,7 @@
 import { ThreadClient } from '../async/thread-client.ts';
 import type { ReadContext } from '../formats/format.ts';
 import { errorMessage } from '../text/thrown.ts';
-import type { Need } from './containers/file-bytes.ts';
+import type { NeedBytes } from './containers/file-bytes.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { openNameless } from './nameless-file.ts';
 
@@ -21,7 +21,7 @@ export interface CopyAnswer {
 }
 
 /** A copy filled by a thread, so that keys are answered while a large archive is unpacked. */
-export function copyInThread(path: string, name: string, context: ReadContext, need: Need | null = null): Copy {
+export function copyInThread(path: string, name: string, context: ReadContext, need: NeedBytes | null = null): Copy {
   const fd = openNameless();
   const copy: Copy = { fd, fill: fill(), places: [], error: null };
   async function* fill(): AsyncGenerator<void> {

@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../async/give-way.ts';
-import type { Need } from '../dump/containers/file-bytes.ts';
+import type { NeedBytes } from '../dump/containers/file-bytes.ts';
 import type { Copy } from '../dump/containers/lines-in.ts';
 import { copyInto } from '../dump/containers/open.ts';
 import type { CopyAnswer, CopyRequest } from '../dump/copy-thread.ts';
@@ -23,7 +23,7 @@ const wishes: Wish[] = [];
 let asked: Wish[] = [];
 let wished: () => void = () => {};
 
-const need: Need = (...range) =>
+const need: NeedBytes = (...range) =>
   new Promise((resolve, reject) => {
     wishes.push({ range, resolve, reject });
     wished();

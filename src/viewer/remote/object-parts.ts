@@ -60,7 +60,7 @@ export class ObjectParts implements PartialFile {
     this.#pieces = Math.ceil(size / PIECE);
     this.#fd = openForParts(paths.bytes);
     if (fstatSync(this.#fd).size !== size) ftruncateSync(this.#fd, size);
-    const [head = '', ...lines] = linesOf(paths.pieces);
+    const [head = '', ...lines] = pieceLines(paths.pieces);
     if (head !== this.#name) writeFileSync(paths.pieces, `${this.#name}\n`, { mode: 0o600 });
     else for (const line of lines) this.#note(...rangeIn(line));
   }
@@ -155,7 +155,7 @@ function openForParts(path: string): number {
 }
 
 /** Without a last line that was cut off. */
-function linesOf(path: string): string[] {
+function pieceLines(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1);
   } catch {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** Brings a part of a file that is still elsewhere. @throws Error if it cannot be had */
-export type Need = (start: number, end: number) => Promise<void>;
+export type NeedBytes = (start: number, end: number) => Promise<void>;
 
 /** The bytes of a file, or of one whose parts come when they are read. */
 export interface FileBytes {
@@ -11,7 +11,7 @@ export interface FileBytes {
 }
 
 /** @param need null for a file that is here */
-export function openBytes(path: string, need: Need | null): FileBytes {
+export function openBytes(path: string, need: NeedBytes | null): FileBytes {
   const fd = openSync(path, 'r');
   const { size } = fstatSync(fd);
   return {

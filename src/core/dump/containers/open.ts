@@ -8,7 +8,7 @@ import { addNameless, openNameless } from '../nameless-file.ts';
 import { originOf, type PartialFile } from '../origins.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
-import type { Need } from './file-bytes.ts';
+import type { NeedBytes } from './file-bytes.ts';
 import { gunzip } from './gzip.ts';
 import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
@@ -84,7 +84,7 @@ export async function copyInto(
   path: string,
   context: ReadContext,
   name: string,
-  need: Need | null,
+  need: NeedBytes | null,
 ): Promise<Copy | null> {
   const source = await recordSource(kindOf(fileHead(path), name), path, context, need);
   return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
@@ -114,7 +114,7 @@ async function recordSource(
   kind: ContainerKind,
   path: string,
   context: ReadContext,
-  need: Need | null = null,
+  need: NeedBytes | null = null,
 ): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
   switch (kind) {
     case 'json':
@@ -206,7 +206,7 @@ async function openPacked(
   kind: 'gzip' | 'zstd',
   context: ReadContext,
   name: string,
-  need: Need | null = null,
+  need: NeedBytes | null = null,
 ): Promise<OpenedContainer> {
   const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path, need);
   const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');

@@ -3,7 +3,7 @@ import type { RowGroup } from 'hyparquet/src/types.js';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
 import { objectIn } from '../../json/value.ts';
-import { type Need, openBytes } from './file-bytes.ts';
+import { type NeedBytes, openBytes } from './file-bytes.ts';
 import { jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
 import { GroupPages } from './parquet-pages.ts';
@@ -31,7 +31,7 @@ const FOOTER = 1 << 16;
  * rows in order touches each page only a few times, so the file is copied once instead of being searched for each row.
  * @param need null for a file that is here; otherwise the footer and the pages of the first rows are asked for first
  */
-export async function* parquetRows(path: string, need: Need | null = null): AsyncGenerator<CopyLine> {
+export async function* parquetRows(path: string, need: NeedBytes | null = null): AsyncGenerator<CopyLine> {
   const file = openBytes(path, need);
   try {
     const metadata = await settled(() => parquetMetadataAsync(file, need === null ? {} : { initialFetchSize: FOOTER }));

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { itemAt, numberInAt, uint8At } from '../../lists/at.ts';
-import type { Need } from './file-bytes.ts';
+import type { NeedBytes } from './file-bytes.ts';
 import { BombGuard } from './limits.ts';
 
 const SKIPPABLE = 0x184d2a50;
@@ -11,7 +11,7 @@ const FRAME = 0xfd2fb528;
  * memory of one frame. An incomplete frame ends it with an error.
  * @param need for a file that is elsewhere: its frames are asked for one by one if a table says where they are
  */
-export async function* unzstd(path: string, need: Need | null = null): AsyncGenerator<Uint8Array> {
+export async function* unzstd(path: string, need: NeedBytes | null = null): AsyncGenerator<Uint8Array> {
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
@@ -43,7 +43,7 @@ const SEEKABLE = 0x8f92eab1;
 const SEEK_FOOTER = 9;
 
 /** The ends of the frames by the seek table at the end of a file; none without a table, or if it is of other frames. */
-async function frameEnds(fd: number, size: number, need: Need): Promise<number[]> {
+async function frameEnds(fd: number, size: number, need: NeedBytes): Promise<number[]> {
   const bytes = async (length: number): Promise<Buffer> => {
     await need(size - length, size);
     const buffer = Buffer.alloc(length);
