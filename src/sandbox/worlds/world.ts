@@ -93,7 +93,9 @@ export class LiveWorld {
     await this.#start();
     const probe = await this.#send(probeText('PROBE'), 'PROBE', 20);
     if (probe.exit !== null && !probe.ended) return;
-    const why = probe.stderr.toString('utf8').trim().slice(0, 500) || 'its shell ended at once';
+    const silent = probe.timedOut ? 'its shell gave no answer' : 'its shell ended at once';
+    const took = probe.excess === null ? silent : `it took ${probe.excess}`;
+    const why = probe.stderr.toString('utf8').trim().slice(0, 500) || took;
     const isForeign = why.includes('Exec format error');
     throw new Error(
       `the world did not start: ${why}${isForeign ? `; the programs of this image are of another architecture than ${process.arch}` : ''}`,

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import { isFull } from '../../core/files/temporary.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -88,6 +89,7 @@ export async function* asUsageLater<T>(items: AsyncGenerator<T>): AsyncGenerator
   try {
     yield* items;
   } catch (error) {
+    if (isFull(error)) throw error;
     throw new UsageError(errorMessage(error));
   }
 }

@@ -387,7 +387,7 @@ export const COMMANDS: readonly Command[] = [
     noTurns,
   ),
   alias(
-    'files diff patch changed workspace',
+    'files diff patch changed workspace disk',
     one('View', 'page.files', ['g F'], 'files that calls changed, from this turn on', { type: 'page-files' }, noRecord),
   ),
   alias(
@@ -514,7 +514,7 @@ export const COMMANDS: readonly Command[] = [
   ),
 
   alias(
-    'rerun execute sandbox debug',
+    'rerun execute sandbox debug shell container world state bisect broke test',
     one(
       'Run again',
       'replay',

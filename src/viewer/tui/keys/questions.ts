@@ -4,5 +4,7 @@ export const QUESTIONS: readonly { question: string; id: string }[] = [
   { question: 'What changed during the run? Is the reward hacked?', id: 'movement' },
   { question: 'What should I read first?', id: 'triage' },
   { question: 'Which prompts were learned, which forgotten?', id: 'matrix' },
-  { question: 'What does this tool call do when it runs again?', id: 'replay' },
+  { question: 'What did each turn change on the disk?', id: 'page.files' },
+  { question: 'What does this call do again? Give me a shell there', id: 'replay' },
+  { question: 'Which call broke the test?', id: 'replay' },
 ];
