@@ -24,7 +24,7 @@ export class ContentScan {
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
   /** For lines with several rollouts each: the lines themselves, and how many of them have been split. */
-  readonly #lines = new LineIndex();
+  #lines: LineIndex | null = null;
   #splitLines = 0;
 
   constructor(content: FileContent, context: ReadContext, copy: Copy | null = null) {
@@ -118,7 +118,9 @@ export class ContentScan {
 
   /** Lines are records, unless they contain several rollouts or the file contains none. */
   #target(): LineIndex {
-    return this.shape?.kind === 'split' || this.shape?.kind === 'none' ? this.#lines : this.index;
+    if (this.shape?.kind !== 'split' && this.shape?.kind !== 'none') return this.index;
+    this.#lines ??= new LineIndex();
+    return this.#lines;
   }
 
   #quickKeys(): { score: string; step: string } | null {
@@ -128,7 +130,7 @@ export class ContentScan {
   /** One record for each rollout of the new lines. */
   #splitNew(): void {
     if (this.shape?.kind !== 'split') return;
-    const lines = this.#lines;
+    const lines = this.#target();
     for (; this.#splitLines < lines.count; this.#splitLines++) {
       const at = this.#splitLines;
       const [offset, length, line] = [lines.offset(at), lines.length(at), lines.line(at)];

@@ -13,10 +13,11 @@ import type { QuickValue } from './tail-keys.ts';
  */
 export class LineIndex {
   #count = 0;
-  #offsets = new Float64Array(64);
+  // Small at first: of ten thousand files of a store, each is one row until somebody looks at it.
+  #offsets = new Float64Array(FIRST_RECORDS);
   /** Byte length in 30 bits, score state in 2. */
-  #lengths = new Uint32Array(64);
-  #scores = new Float64Array(64);
+  #lengths = new Uint32Array(FIRST_RECORDS);
+  #scores = new Float64Array(FIRST_RECORDS);
   #columns = new FileFacts();
   /** The step of all records so far until one differs; then one per record. */
   #step: number | null = null;
@@ -249,6 +250,7 @@ export interface StoredIndex {
 }
 
 export const MAX_LENGTH = 2 ** 30 - 1;
+const FIRST_RECORDS = 4;
 const UNKNOWN = 0;
 const KNOWN = 1;
 const NONE = 2;

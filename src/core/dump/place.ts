@@ -8,7 +8,7 @@ export interface Place {
 
 export interface Progress {
   phase: 'index' | 'facts' | 'done';
-  /** Bytes while indexing, records while extracting facts. */
+  /** Bytes while indexing (files, if some are away), records while extracting facts. */
   done: number;
   total: number;
 }

@@ -83,6 +83,15 @@ describe('the foot', () => {
     screen.do({ type: 'say', text: 'said', kind: 'info' });
     expect(text(footOf(scene(), 100)[1]!.left)).toBe(' said');
   });
+
+  test('tells rows that are here from files that are not', async () => {
+    const away = '{"rollout_viewer_pending": "not here yet: 10 MB at s3://b"}';
+    screen = await TestScreen.open({ ...smallRun(2, 8), '9.jsonl': [away], '10.jsonl': [away] });
+    screen.state = { ...screen.state, focus: 'list' };
+    expect(text(footOf(scene(), 160)[0]!.right)).toMatch(/^18\/18, 2 away /);
+    await screen.do({ type: 'filter', text: 'step == 1' }).settled();
+    expect(text(footOf(scene(), 160)[0]!.right)).toMatch(/^\d\/8 +\S*$/);
+  });
 });
 
 describe('a question about a call', () => {

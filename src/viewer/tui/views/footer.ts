@@ -96,11 +96,13 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
     return length === 0 ? pieces : [['quiet', `${formatCount(page.row + 1)}/${formatCount(length)} `]];
   }
   if (cursor === null) return pieces;
+  const { filter, sort } = state.list.choice;
   if (state.focus === 'list') {
     const { here } = listWindow(state, data);
-    pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(data.rows(state).length)}   `]);
+    const away = filter === null ? data.dump.files.filter(({ isAway }) => isAway).length : 0;
+    const notHere = away === 0 ? '' : `, ${formatCount(away)} away`;
+    pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(data.rows(state).length)}${notHere}   `]);
   }
-  const { filter, sort } = state.list.choice;
   const filterProgress = data.filterProgress(state);
   if (sort !== null && filterProgress?.isWhole === false) {
     const share = filterProgress.total === 0 ? 0 : filterProgress.looked / filterProgress.total;
