@@ -144,7 +144,8 @@ export class Follower {
     this.#recent.add(file);
     this.#secondLook ??= setTimeout(() => {
       this.#secondLook = null;
-      for (const recent of this.#recent) if (this.#dump.files.includes(recent)) this.#dirty.add(recent);
+      const files = new Set(this.#dump.files);
+      for (const recent of this.#recent) if (files.has(recent)) this.#dirty.add(recent);
       this.#recent.clear();
       void this.#look(true);
     }, SECOND_LOOK).unref();

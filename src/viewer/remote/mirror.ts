@@ -87,6 +87,8 @@ export class Mirror {
   readonly #hasFirst = new Promise<void>((resolve) => {
     this.#first = resolve;
   });
+  /** Rows for what is not here: a dump that is opened before them would meet each as a change. */
+  #laying: Promise<unknown> = Promise.resolve();
   #ended: Promise<void> | null = null;
   /** Bytes of free room in the cache. */
   #room = 0;
@@ -152,6 +154,10 @@ export class Mirror {
     this.#options.source.close();
   }
 
+  #somethingIsHere(): void {
+    void this.#laying.then(this.#first);
+  }
+
   #local = (path: string): string => join(this.#folder, path);
 
   #say(status: string | null): void {
@@ -177,7 +183,7 @@ export class Mirror {
         this.#noteOrigins(files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
-        this.#first();
+        this.#somethingIsHere();
         if (follows) this.#followTail(files[0]);
         if (!isAll) continue;
         this.#sayWhatIsHere();
@@ -189,7 +195,7 @@ export class Mirror {
         if (!(error instanceof SourceError) || !error.isLost || (++failures >= most && !this.#cameNews)) {
           this.#say(error instanceof Error ? error.message : String(error));
           // Local files can be read without the remote side.
-          if (follows && this.#isHere()) this.#first();
+          if (follows && this.#isHere()) this.#somethingIsHere();
           throw error;
         }
         // A connection that delivered something is retried at once.
@@ -203,7 +209,7 @@ export class Mirror {
             ? `${error.message}: read again`
             : `connection lost (${error.message}), again in ${Math.ceil(pause / 1000)} s`,
         );
-        if (follows && this.#isHere()) this.#first();
+        if (follows && this.#isHere()) this.#somethingIsHere();
         await rest(pause, undefined, { signal }).catch(() => {});
       }
     }
@@ -284,6 +290,7 @@ export class Mirror {
     const laying = this.#layMissing(missing, wanted[0]).catch((error: unknown) => {
       problem ??= error;
     });
+    this.#laying = laying;
     for (const [at, file] of wanted.entries()) {
       const here = files.length - missing.length + at;
       const read = file.version === undefined ? '' : `, ${megabytes(this.#read)} read`;
@@ -328,11 +335,11 @@ export class Mirror {
 
   async #bringWhole(file: RemoteFile): Promise<void> {
     await this.#bringAllowed(file);
-    if (this.#parts.has(file.path)) return this.#first();
+    if (this.#parts.has(file.path)) return this.#somethingIsHere();
     const here = copyAt(this.#local(file.path))?.size ?? 0;
     if (here < file.size && !this.#endless.has(file.path) && !this.#refused.has(file.path))
       throw new SourceError(`${file.path} ended after ${here} of ${file.size} bytes`, true);
-    this.#first();
+    this.#somethingIsHere();
   }
 
   /** One file that may not be read does not hold up the others, once one of them could be. */
@@ -470,7 +477,7 @@ export class Mirror {
           if (at >= size) break;
           if (isShown || !isReadable) continue;
           show();
-          this.#first();
+          this.#somethingIsHere();
         }
       // A store that gives no time gives none that means "not here".
       if (at >= size) futimesSync(fd, file.modified || 1, file.modified || 1);
@@ -610,7 +617,7 @@ export class Mirror {
         if (have === 0 && at === own.length && !isWholeOnly) {
           // The placeholder row disappears with the first bytes.
           renameSync(draft, local);
-          this.#first();
+          this.#somethingIsHere();
         }
       }
     } finally {
