@@ -78,16 +78,18 @@ export interface Places {
   redis: string;
   model: string;
   sandbox: string;
+  /** The time of a program; a real one may need more on a busy machine. */
+  seconds?: number;
 }
 
 let runs = 0;
 /** A separate run: its folder, its keys at the Redis, and the same run without a queue. */
-export function workplace({ redis, model, sandbox }: Places, files: Record<string, string> = {}) {
+export function workplace({ redis, model, sandbox, seconds = 2 }: Places, files: Record<string, string> = {}) {
   const folder = directoryWith({
     'tasks.jsonl': Array.from({ length: TASKS }, (_, at) =>
       JSON.stringify({ prompt: String(at), ground_truth: String(at), data_source: 'gsm8k' }),
     ).join('\n'),
-    'tools.yaml': `tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "${sandbox}", num_workers: 64, rate_limit: ${CAP}, default_timeout: 2}}]`,
+    'tools.yaml': `tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "${sandbox}", num_workers: 64, rate_limit: ${CAP}, default_timeout: ${seconds}}}]`,
     ...files,
   });
   const url = `${redis}?prefix=test${process.pid}-${runs++}`;

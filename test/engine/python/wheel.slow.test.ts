@@ -116,14 +116,14 @@ describe('sandbox, workers and queue of the wheel, with a Node and no npm', () =
   test.for([
     { where: 'a folder', at: () => directoryWith({}) },
     { where: `a Redis${noRedis}`, at: () => redis?.url },
-  ])('make the rollouts of one process, through $where', { timeout: 120_000 }, async ({ at }, { skip }) => {
+  ])('make the rollouts of one process, through $where', { timeout: 240_000 }, async ({ at }, { skip }) => {
     const queue = at() ?? skip();
     const server = wheels(['sandbox', '--port', '0', '--backend', 'unconfined', '--yes-unconfined']);
     const listening = /listening on (http:\S+)/;
     await until(() => listening.test(server.said()) || server.child.exitCode !== null);
     expect(server.said()).toMatch(listening);
     const sandbox = listening.exec(server.said())![1]!;
-    const { folder, args, alone, lines } = workplace({ redis: '', model: model.url, sandbox });
+    const { folder, args, alone, lines } = workplace({ redis: '', model: model.url, sandbox, seconds: 60 });
     expect((await rolloutViewer(alone, { cwd: folder })).code).toBe(0);
     const workers = [1, 2].map(() => wheels(['worker', '--queue', queue]));
     const run = wheels([...args, '--out', 'queued', '--queue', queue], folder);
