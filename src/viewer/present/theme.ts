@@ -138,7 +138,14 @@ export function dimmed(theme: Theme): Theme {
 }
 
 /** On white, where yellow and the light tones of green and cyan fade. */
-const ON_LIGHT: Partial<Theme> = { warning: '35', unlikely: '4;35', lowest: '35', low: '35' };
+const ON_LIGHT: Partial<Theme> = {
+  warning: '35',
+  unlikely: '4;35',
+  lowest: '35',
+  low: '35',
+  'heat lowest': '97;45',
+  'heat low': '35',
+};
 const ON_LIGHT_OF_256: Partial<Theme> = {
   accent: '38;5;25',
   trained: '38;5;25',

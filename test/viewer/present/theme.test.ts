@@ -44,3 +44,14 @@ test('contrast has nothing faint; an unknown name is said', () => {
   expect(themeProblem({ ROLLOUT_VIEWER_THEME: 'sepia' })).toContain('sepia: unknown theme; known: auto, dark');
   expect([themeProblem({}), themeProblem({ ROLLOUT_VIEWER_THEME: 'contrast' })]).toEqual([null, null]);
 });
+
+test('with sixteen colours nothing on white is written in yellow, and each step of a scale keeps its look', () => {
+  const sixteen = themeFor({ TERM: 'xterm-16color', ROLLOUT_VIEWER_THEME: 'light' });
+  for (const [style, codes] of Object.entries(sixteen))
+    expect([style, codes]).not.toEqual([style, expect.stringMatching(/^(?:\d;)?33$/)]);
+  expect(
+    new Set(
+      (['heat lowest', 'heat low', 'heat middle', 'heat high', 'heat highest'] as const).map((one) => sixteen[one]),
+    ).size,
+  ).toBe(5);
+});
