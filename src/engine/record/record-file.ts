@@ -11,6 +11,8 @@ export class RecordFile {
   readonly path: string;
   readonly #onProblem: (problem: string) => void;
   #fd: number | null = null;
+  /** The last line is cut: what follows must not be glued to it. */
+  #isCut = false;
 
   /** @param onProblem called for each event that could not be saved; the agent continues */
   constructor(folder: string, name: string, onProblem: (problem: string) => void) {
@@ -26,10 +28,13 @@ export class RecordFile {
 
   append(event: { [key: string]: Printable }): void {
     if (this.#fd === null) return;
-    const bytes = Buffer.from(`${printJson({ recorder: 1, ...event })}\n`);
+    const bytes = Buffer.from(`${this.#isCut ? '\n' : ''}${printJson({ recorder: 1, ...event })}\n`);
+    let at = 0;
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+      while (at < bytes.length) at += writeSync(this.#fd, bytes, at);
+      this.#isCut = false;
     } catch (error) {
+      this.#isCut ||= at > 0;
       this.#onProblem(`${this.path}: an event is lost: ${errorMessage(error)}`);
     }
   }
