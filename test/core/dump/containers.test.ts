@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BombGuard } from '../../../src/core/dump/containers/limits.ts';
 import { lineCopyOf } from '../../../src/core/dump/containers/lines-in.ts';
@@ -86,6 +87,7 @@ describe('containers', () => {
       Buffer.from([0x85, 0x52, 0x2e]),
     ]);
     expect((await opened(file('1.pkl', pickle))).error).toMatch(/asks for posix\.system: refused/);
+    expect((await opened(file('1.pkl.gz', gzipSync(pickle)))).error).toMatch(/asks for posix\.system: refused/);
     expect((await opened(file('1.pt', zipOf([['1/data.pkl', pickle]])))).error).toMatch(
       /asks for posix\.system: refused/,
     );

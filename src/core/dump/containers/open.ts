@@ -236,16 +236,21 @@ async function openPacked(
   if (opened.copy === null && join === null) return { kind, shape: opened.shape, copy };
   const outer = copy.error;
   const whole = opened.copy ?? lineCopyOf(openNameless(), joined(allLines(readable), join));
-  return { kind, shape: opened.shape, copy: { ...whole, fill: thenClose(whole, fd, outer) } };
+  return { kind, shape: opened.shape, copy: thenClosed(whole, fd, outer) };
 }
 
-async function* thenClose(copy: Copy, fd: number, error: string | null): AsyncGenerator<void> {
-  try {
-    yield* copy.fill;
-  } finally {
-    closeSync(fd);
+/** The copy of what was packed. Its error is known once it is filled. @param outer what was wrong with the packing */
+function thenClosed(inner: Copy, fd: number, outer: string | null): Copy {
+  const copy: Copy = { ...inner, fill: fill() };
+  async function* fill(): AsyncGenerator<void> {
+    try {
+      yield* inner.fill;
+    } finally {
+      closeSync(fd);
+      copy.error = inner.error ?? outer;
+    }
   }
-  copy.error ??= error;
+  return copy;
 }
 
 function statOf(fd: number): number {
