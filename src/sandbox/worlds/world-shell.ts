@@ -84,7 +84,7 @@ export function restoreText(captured: string): string {
   const [hard, end] = [whole.indexOf(HARD_LIMITS), whole.indexOf(LIMITS_END)];
   const [first, soft, rest] = [whole.slice(0, 1), whole.slice(1, hard), whole.slice(end + 1)];
   // A limit of this moment is never above the lasting one.
-  const lines = [...first, ...limits(soft, 'S'), ...limits(whole.slice(hard + 1, end), 'H'), ...rest];
+  const lines = [...first, 'unset OLDPWD', ...limits(soft, 'S'), ...limits(whole.slice(hard + 1, end), 'H'), ...rest];
   // Declarations in a text that a function sources would be local.
   return `eval ${shellQuoted(lines.join('\n'))} 2>/dev/null\n`;
 }

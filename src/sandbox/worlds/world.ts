@@ -268,7 +268,8 @@ export class LiveWorld {
     });
     input.write(`\n${PROLOGUE}`);
     if (shell === 'persistent') {
-      input.write(`cd ${shellQuoted(workdir)} 2>/dev/null\n`);
+      // The agent's shell began there.
+      input.write(`cd ${shellQuoted(workdir)} 2>/dev/null; unset OLDPWD\n`);
       if (this.#captured !== undefined) input.write(restoreText(this.#captured));
     }
   }

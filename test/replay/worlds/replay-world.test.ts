@@ -80,6 +80,18 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     expect(words).toEqual(['same', 'same', 'same', 'same', 'same']);
   });
 
+  it('begins without an earlier directory, also where it goes on', async () => {
+    const root = temporaryFolder();
+    const calls = [
+      bash('cd - 2>&1 | grep -c "not set"', '1'),
+      bash('[ -v OLDPWD ] || echo none', 'none'),
+      bash('cd /; cd - ', '/tmp'),
+    ];
+    expect((await run(calls, root)).words).toEqual(['same', 'same', 'same']);
+    expect((await run(calls, root, { from: 1 })).words).toEqual(['same', 'same']);
+    expect((await run(calls, root, { from: 2 })).words).toEqual(['same']);
+  });
+
   it('ends a call that is under way when it is cancelled, and keeps no state of it', async () => {
     const root = temporaryFolder();
     const stop = new AbortController();
