@@ -365,7 +365,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^[\w./+-]{1,40}(?: \((?:version |v?\d)[^\n)]{1,30}\))?: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |^SQLSTATE\[|^(?:[a-z_]\w*\.){2,}[A-Z]\w+: |(?:^|: )exit status [1-9]\d*$|^process (?:finished|exited) with (?:exit )?code [1-9]|cannot find module '[./]|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+/i,
+      /^[\w./+-]{1,40}(?: \((?:version |v?\d)[^\n)]{1,30}\))?: (?:fatal )?error(?: \([^\n)]*\))?: |^ERROR collecting |^SQLSTATE\[|^(?:[a-z_]\w*\.){2,}[A-Z]\w+: |(?:^|: )exit status [1-9]\d*$|^process (?:finished|exited) with (?:exit )?code [1-9]|cannot find module '[./]|^error response from daemon: (?![^\n]*container)|^Msg \d+, Level \d+|^ORA-\d{5}: |^curl: \(\d+\) |^wget: (?:missing|unable|invalid|unrecognized|bad)/i,
     kind: 'exception',
     fault: null,
     says: 'the command ended with a failure',
