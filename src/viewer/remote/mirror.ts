@@ -239,10 +239,16 @@ export class Mirror {
       this.#say(`${this.#refused.size} of ${this.#files.length} files are refused: ${refused[0]}: ${refused[1]}`);
     else if (this.#isPartial) {
       const missing = this.#files.filter((file) => !this.#isWhole(file)).length;
-      const [whole] = [...this.#parts].find(([, { parts }]) => parts.isAllNeeded) ?? [];
+      const [whole = this.#files.find((file) => this.#isCopiedWhole(file))?.path] =
+        [...this.#parts].find(([, { parts }]) => parts.isAllNeeded) ?? [];
       const why = whole === undefined ? '' : `; ${whole} cannot be read in parts`;
       this.#say(`${this.#files.length - missing} of ${this.#files.length} files here, ${read}${why}`);
     } else this.#say(null);
+  }
+
+  /** gzip has no places to begin at. */
+  #isCopiedWhole(file: RemoteFile): boolean {
+    return /\.gz$/i.test(file.path) && file.size >= SMALLEST_IN_PARTS && this.#isWhole(file);
   }
 
   get #isPartial(): boolean {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test, vi } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
@@ -154,11 +155,12 @@ describe.each([
   });
 });
 
-test('zstd without a seek table, and names that promise what is not inside, come whole', async () => {
+test('gzip, zstd without a seek table, and names that promise what is not inside, come whole', async () => {
   const plain = Buffer.concat(OUTPUTS.map((output) => storedFrame(verlLine({ output }))));
   for (const [key, bytes] of [
     ['1.jsonl.zst', plain],
     ['1.parquet', Buffer.from(OUTPUTS.map((output) => verlLine({ output })).join(''))],
+    ['1.jsonl.gz', gzipSync(OUTPUTS.map((output) => verlLine({ output })).join(''), { level: 0 })],
   ] as const) {
     const server = await bucketOf({ [key]: bytes });
     const said: string[] = [];
