@@ -317,7 +317,7 @@ describe('what is looked at', () => {
     const facts = await readFactRows(dump, null);
     const { rollouts, bad, findings } = summarise(facts, [0, 1]);
     expect([rollouts, bad, findings.has('not_here')]).toEqual([1, 0, false]);
-    expect(doubtsText(doubtsOf(facts))).toBe('of 2: 1 not here left out');
+    expect(doubtsText(doubtsOf(facts))).toBe('2 rollouts; left out: 1 not here');
     expect(new LiveRun(dump).stats(null)).toMatchObject({ steps: 2, rollouts: 1 });
     dump.close();
   });
