@@ -1,3 +1,4 @@
+import { splitRollouts } from '../formats/beside-rollouts.ts';
 import { withEncodingChecks } from '../formats/encoding-checks.ts';
 import type { Format, ReadContext } from '../formats/format.ts';
 import { valueAt } from '../formats/key-map.ts';
@@ -117,7 +118,7 @@ let split: { text: string; format: string | undefined; records: JsonObject[] | n
 function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
   if (split?.text === text && split.format === context.format) return split.records;
   const read = readWhole(text, context);
-  const records = 'error' in read ? null : (read.format.split?.(read.json) ?? null);
+  const records = 'error' in read ? null : splitRollouts(read.format, read.json);
   split = { text, format: context.format, records };
   return records;
 }
@@ -125,8 +126,9 @@ function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
 function readJson(text: string, context: ReadContext, part: number): ParsedRecord {
   if (part === 0) {
     const whole = readWhole(text, context);
-    if ('error' in whole || whole.format.split === undefined) return whole;
-    const [first] = whole.format.split(whole.json);
+    const rollouts = 'error' in whole ? null : splitRollouts(whole.format, whole.json);
+    if ('error' in whole || rollouts === null) return whole;
+    const [first] = rollouts;
     if (first === undefined) return { json: whole.json, error: whyEmpty(whole.json) };
     const format = formatOf(first, context);
     return format === undefined ? unknown(first) : { json: first, format };

@@ -1,10 +1,11 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
+import { plural } from '../text/numbers.ts';
 import { reasonOf } from '../text/problems.ts';
 import { shownPath } from '../text/shown-path.ts';
 import { isBinary, kindOf } from './containers/kind.ts';
-import { rolloutEntries } from './run-folders.ts';
+import { rolloutEntries, unopenedKind } from './run-folders.ts';
 import { isInside } from './stranger-file.ts';
 import { failedText, Unmade } from './unmade.ts';
 
@@ -64,15 +65,29 @@ function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: bo
   const real = linkTarget(path);
   if (real !== null) found.notices.push(`${path}: a link, followed to ${real}`);
   if (statNamed(path).isDirectory()) {
-    const walked: Walk = { root: path, found, seen, visited: new Set(), entries: 0, files: 0, left: 0 };
+    const walked: Walk = {
+      root: path,
+      found,
+      seen,
+      visited: new Set(),
+      entries: 0,
+      files: 0,
+      left: 0,
+      unopened: new Map(),
+    };
     walk(walked, path);
-    if (walked.files + walked.left === 0) throw new UsageError(`${path}: ${emptyText(path)}`);
+    const unopened = [...walked.unopened].map(([kind, of]) => unopenedText(kind, of));
+    if (walked.files + walked.left === 0) throw new UsageError([`${path}: ${emptyText(path)}`, ...unopened].join('\n'));
+    found.notices.push(...unopened.map((text) => `${path}: ${text}`));
     return;
   }
   const problem = waits ? null : problemOfFile(path);
   if (problem !== null) throw new UsageError(`${path}: ${problem}`);
   addFile(found, seen, { path, stream: streamOf(basename(dirname(resolve(path))), path) }, resolve(path));
 }
+
+const unopenedText = (kind: string, { count, first }: Unopened): string =>
+  `${plural(count, `${kind} file`)} not opened, such as ${shownPath(first)}; name one to read it, if it can be read`;
 
 /** The target of a link; null if it is not a link. */
 function linkTarget(path: string): string | null {
@@ -148,6 +163,14 @@ interface Walk {
   files: number;
   /** Entries that a notice covers. */
   left: number;
+  /** By the end of their names. */
+  unopened: Map<string, Unopened>;
+}
+
+/** Files that may hold rollouts and are not opened. */
+interface Unopened {
+  count: number;
+  first: string;
 }
 
 /** A dump has thousands of files. A directory with this many entries was probably named by mistake. */
@@ -180,9 +203,17 @@ function walk(walked: Walk, directory: string): void {
     throw new UsageError(`${root}: more than ${MAX_ENTRIES} entries; name a directory nearer to the dump`);
   const stream = relative(root, directory) || basename(resolve(root));
   const links = new Set(entries.filter(({ isLink }) => isLink).map(({ name }) => name));
-  for (const { name, isDirectory: isNested } of rolloutEntries(directory, entries).sort((a, b) =>
-    a.name < b.name ? -1 : 1,
-  )) {
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const opened = rolloutEntries(directory, entries);
+  const names = new Set(opened.map(({ name }) => name));
+  for (const { name, isDirectory: isNested } of entries) {
+    const kind = isNested || names.has(name) ? null : unopenedKind(name);
+    if (kind === null) continue;
+    const known = walked.unopened.get(kind);
+    if (known === undefined) walked.unopened.set(kind, { count: 1, first: pathInside(directory, name) });
+    else known.count++;
+  }
+  for (const { name, isDirectory: isNested } of opened) {
     const path = pathInside(directory, name);
     if (links.has(name) && !isInside(root, path))
       leave(

@@ -13,6 +13,15 @@ const BESIDE = /\.(json|ya?ml|csv)(\.gz|\.zst)?$/i;
 /** A step of slime or miles; any other `.pt` may be gigabytes of weights. */
 const STEP = /^(?:eval_)?\d+(?:_\d+)?\.pt$/;
 
+/** Packings of data that a walk does not open. */
+const UNOPENED =
+  /(?:\.(?:jsonl|ndjson|jl|json|csv|parquet|traj|eval|pkl|pickle|npy|tar))?\.(?:bz2|xz|lz4|lzma|7z|rar|zip|tar|tgz|pkl|pickle|joblib|pt|npz|npy|h5|hdf5|arrow|feather|orc|avro|msgpack|tfrecord|duckdb)$|\.(?:parquet|traj|eval|pkl|pickle|npy|tar)\.(?:gz|zst)$/i;
+/** WebArena draws each trajectory as a page. */
+const PAGE = /^render_.+\.html$/i;
+/** Weights, and the states of a trainer. */
+const STATE =
+  /(?:^|[._-])(?:model|optim\w*|sched\w*|rng|extra_state|rank|ckpt|checkpoint|weights|training_args|state|adapter|lora)(?:[._-].*)?\.pt$|^data\.pt$/i;
+
 export interface Entry {
   name: string;
   isDirectory: boolean;
@@ -33,6 +42,12 @@ export function rolloutEntries(directory: string, entries: readonly Entry[]): En
     if (OTHERS.test(name)) return !isMirror(name, names);
     return BESIDE.test(name) && (!hasLines || /^\d+\./.test(name));
   });
+}
+
+/** What a name promises that no walk opens, such as `.pkl.gz`; null for any other. */
+export function unopenedKind(name: string): string | null {
+  if (PAGE.test(name)) return '.html';
+  return name.startsWith('.') || STATE.test(name) ? null : (UNOPENED.exec(name)?.[0].toLowerCase() ?? null);
 }
 
 /** Trackio writes a parquet file for each table of its database. */

@@ -3,7 +3,7 @@ import type { ReadContext, Session } from '../formats/format.ts';
 import { isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
 import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /**
  * How the lines of a file map to rollouts: one each, several, all together one session; or the file is part of a run
@@ -67,11 +67,15 @@ export function fileShapeOf(path: string, context: ReadContext, mayBeSession = t
 function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeSession: boolean): FileShape | null {
   const lines = text.split('\n');
   if (!isAll) lines.pop();
-  const records = lines
-    .filter((line) => line.trim() !== '')
-    .slice(0, LINES)
-    .map(valueIn)
-    .filter((value): value is JsonObject => isJsonObject(value));
+  const records: JsonObject[] = [];
+  let examined = 0;
+  for (const line of lines) {
+    if (examined >= LINES) break;
+    const value = line.trim() === '' ? null : valueIn(line);
+    if (value === null || hasNoValue(value)) continue;
+    examined++;
+    if (isJsonObject(value)) records.push(value);
+  }
   const session = !mayBeSession ? undefined : records.map(sessionOf).find((one) => one !== undefined);
   if (session !== undefined && context.format === undefined) return { kind: 'session', session, isStepless: true };
   for (const record of records) {
@@ -87,7 +91,7 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
     const says = notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }
-  return records.length >= LINES || isAll ? UNKNOWN : null;
+  return examined >= LINES || isAll ? UNKNOWN : null;
 }
 
 function valueIn(line: string): JsonValue | undefined {

@@ -7,6 +7,7 @@ import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained 
 import { maskAgainstTurns } from '../rollout/mask-audit.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
+import { BESIDE } from '../rollout/unread.ts';
 import type { ReadContext } from './format.ts';
 import { turnOf } from './turns.ts';
 
@@ -126,7 +127,7 @@ type NamedRecord = Omit<FoundRollout, 'messages'>;
 export function namedParts(found: NamedRecord) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!known.has(key)) extras[key] = record[key] ?? null;
+  for (const key of Object.keys(record)) if (!known.has(key) && key !== BESIDE) extras[key] = record[key] ?? null;
   for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] ?? null;
   return {
     format: found.format,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { adk } from './adk.ts';
 import { alpaca } from './alpaca.ts';
 import { isOwlRound, owl, reflexion } from './answered.ts';
@@ -237,7 +237,7 @@ export const QUICK_KEYS = { score: 'score', step: 'step' };
 /** A list that is a single record: the messages of a conversation, or the events of an agent. null for any other. */
 export function wrapList(list: readonly JsonValue[]): JsonObject | null {
   const objects = list.filter(isJsonObject);
-  const [first] = objects;
+  const first = objects.find((one) => !hasNoValue(one)) ?? objects[0];
   if (first === undefined || objects.length < list.length) return null;
   if (objects.every(isChatMessage) || objects.every(isLangChain) || objects.every(isPydanticAi))
     return { messages: [...list] };

@@ -10,6 +10,12 @@ export const plainJson = (text: string): JsonValue => JSON.parse(text);
 export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** An object with keys whose values are all null or empty: it decides nothing about its neighbours. */
+export const hasNoValue = (value: JsonValue | undefined): boolean =>
+  isJsonObject(value) &&
+  Object.keys(value).length > 0 &&
+  Object.values(value).every((one) => one === null || (typeof one === 'object' && Object.keys(one).length === 0));
+
 /** A value that should be text; '' for any other. */
 export const stringIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 

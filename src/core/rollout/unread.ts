@@ -13,6 +13,9 @@ export interface Unread {
   count: number;
 }
 
+/** The key under which the first of a record's rollouts or events holds what none of them has. */
+export const BESIDE = 'beside_rollouts';
+
 /** Shorter strings are names and words of the writer. */
 const LEAST = 20;
 /** Characters that are searched for texts that are no whole value of the rollout. */
@@ -69,9 +72,13 @@ export function unreadOf(record: JsonValue, rollout: Rollout): Unread[] {
     return true;
   };
   visit(isSession(record) ? record.events : record, '', 0);
-  for (const one of found.values()) one.path = one.path.replace(/^\[\]\.?/, isSession(record) ? '' : '$&');
+  for (const one of found.values()) one.path = filePath(one.path, isSession(record));
   return [...found.values()].sort((a, b) => (a.kind === 'id' ? 1 : 0) - (b.kind === 'id' ? 1 : 0) || b.size - a.size);
 }
+
+/** The path in the file, of a key that its container put elsewhere. */
+const filePath = (path: string, isEvent: boolean): string =>
+  (isEvent ? path.replace(/^\[\]\.?/, '') : path).replace(new RegExp(`^${BESIDE}\\.?`), '');
 
 const isSession = (record: JsonValue): record is { session_of: string; events: JsonValue[] } =>
   isJsonObject(record) && typeof record.session_of === 'string' && Array.isArray(record.events);
@@ -83,10 +90,14 @@ const isNumbers = (list: readonly JsonValue[]): boolean =>
 function attributeOf(one: { [key: string]: JsonValue }): { key: string; value: JsonValue } | null {
   const { key, value } = one;
   if (typeof key !== 'string' || !isJsonObject(value) || Object.keys(one).length !== 2) return null;
-  const [inner] = Object.entries(value);
-  if (inner === undefined || !/^(?:string|array|kvlist|int|double|bool|bytes)Value$/.test(inner[0])) return null;
+  const [inner, ...more] = Object.entries(value);
+  if (inner === undefined || more.length > 0 || !/^(?:string|array|kvlist|int|double|bool|bytes)Value$/.test(inner[0]))
+    return null;
   const held = inner[1];
-  return { key, value: isJsonObject(held) && Array.isArray(held.values) ? held.values : held };
+  return {
+    key,
+    value: isJsonObject(held) && Array.isArray(held.values) && Object.keys(held).length === 1 ? held.values : held,
+  };
 }
 
 /** A word below `type`, `call_id`, `parentUuid` … names an item or its kind. The item's content has its own path. */
@@ -122,13 +133,22 @@ class ShownParts {
   constructor(rollout: Rollout) {
     this.#addRollout(rollout);
     for (const context of rollout.contexts ?? []) {
-      if (context.own !== undefined) this.#addRollout(context.own);
+      // Of a context only turns and tokens are shown.
+      if (context.own !== undefined) this.#addTurns(context.own);
       if (context.tokens !== undefined) this.#addTokens(context.tokens);
     }
   }
 
   #addRollout(rollout: Rollout): void {
-    const { texts, turns, tokens, rewards } = rollout;
+    const { rewards } = rollout;
+    this.#addTurns(rollout);
+    this.#add([rollout.groundTruth ?? null, ...rollout.toolSchemas, rollout.extras]);
+    this.#add([rollout.uid, rollout.status, rollout.group ?? null, rollout.ended.evidence, rollout.requestId]);
+    for (const values of [rewards.perTurn, rewards.returns, ...rewards.unaligned.map((one) => one.values)])
+      if (Array.isArray(values)) this.#addList(values);
+  }
+
+  #addTurns({ texts, turns, tokens }: Rollout): void {
     for (const text of Object.values(texts)) this.#texts.add(text);
     for (const turn of turns) {
       this.#texts.add(turn.text);
@@ -139,11 +159,7 @@ class ShownParts {
       }
       if (turn.outcome !== undefined) this.#texts.add(turn.outcome.evidence);
     }
-    this.#add([rollout.groundTruth ?? null, ...rollout.toolSchemas, rollout.extras]);
-    this.#add([rollout.uid, rollout.status, rollout.group ?? null, rollout.ended.evidence, rollout.requestId]);
     if (tokens !== undefined) this.#addTokens(tokens);
-    for (const values of [rewards.perTurn, rewards.returns, ...rewards.unaligned.map((one) => one.values)])
-      if (Array.isArray(values)) this.#addList(values);
   }
 
   #addTokens(tokens: NonNullable<Rollout['tokens']>): void {

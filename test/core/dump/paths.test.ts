@@ -132,6 +132,37 @@ describe('a directory', () => {
     expect(findFiles([join(root, 'none')], true).files).toEqual([]);
   });
 
+  test('says what a walk does not open: a line for each kind', () => {
+    const root = folder({
+      '1.jsonl': '{}\n',
+      'task/step_0.pkl.gz': 'x',
+      'task/step_1.pkl.gz': 'x',
+      'task/exp_args.pkl': 'x',
+      'more.jsonl.xz': 'x',
+      'render_12.html': 'x',
+      'report.html': 'x',
+      'actor/model_world_size_8_rank_0.pt': 'x',
+      'actor/optim.pt': 'x',
+      'actor/data.pt': 'x',
+      '5.pt': 'x',
+      'rollouts.pt': 'x',
+      '.hidden.tar': 'x',
+    });
+    const { files, notices } = findFiles([root]);
+    expect(files.map(({ path }) => path.slice(root.length + 1))).toEqual(['1.jsonl', '5.pt']);
+    expect(notices.map((text) => text.slice(root.length + 2).replaceAll(root, '.')).sort()).toEqual([
+      '1 .html file not opened, such as ./render_12.html; name one to read it, if it can be read',
+      '1 .jsonl.xz file not opened, such as ./more.jsonl.xz; name one to read it, if it can be read',
+      '1 .pkl file not opened, such as ./task/exp_args.pkl; name one to read it, if it can be read',
+      '1 .pt file not opened, such as ./rollouts.pt; name one to read it, if it can be read',
+      '2 .pkl.gz files not opened, such as ./task/step_0.pkl.gz; name one to read it, if it can be read',
+    ]);
+    const only = folder({ 'step_0.pkl.gz': 'x', 'b.tar.gz': 'x' });
+    expect(() => findFiles([only])).toThrow(
+      /^.*: no file in it that may hold rollouts .*\n1 \.(?:pkl|tar)\.gz file .*\n1 \.(?:pkl|tar)\.gz file /,
+    );
+  });
+
   test('a run whose rollouts all failed says so', () => {
     const failures = '{"cause": "model_gone"}\n{"cause": "model_gone"}\n{"cause": "reward_fault"}\n';
     const root = folder({ '.rollout-viewer/failures.jsonl': failures });

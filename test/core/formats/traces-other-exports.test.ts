@@ -408,3 +408,20 @@ describe.skipIf(!existsSync(samples))('other exports of the same spans', () => {
 
 /** These are one document, not a record a line. */
 const DOCUMENTS = /^(?:one|a list|Tempo|Jaeger|Zipkin)/;
+
+test.each([
+  ['.json', (events: object[]) => JSON.stringify(events)],
+  ['.jsonl', (events: object[]) => events.map((event) => JSON.stringify(event)).join('\n')],
+])('nodes that write nothing before the first messages of a stream leave it one rollout: %s', async (ending, text) => {
+  const path = join(home, `stream${ending}`);
+  const events = [
+    ...Array.from({ length: 9 }, () => ({ before: null })),
+    { user: { messages: [{ type: 'human', content: 'Where is it?', id: 'h' }] } },
+    { agent: { messages: [{ type: 'ai', content: 'Here.', id: 'a', tool_calls: [] }] }, after: null },
+  ];
+  writeFileSync(path, text(events));
+  const rollouts = await rolloutsIn(path);
+  expect(rollouts.map(({ format, turns }) => [format, turns.map((turn) => turn.text)])).toEqual([
+    ['langgraph', ['Where is it?', 'Here.']],
+  ]);
+});

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
+import { splitRollouts } from '../../formats/beside-rollouts.ts';
 import type { ReadContext, Session } from '../../formats/format.ts';
 import { formatOf, listedSessionOf, wrapList } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { hasNoValue, isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../json/value.ts';
 import { uint8At } from '../../lists/at.ts';
 import { countRollouts } from '../parse-line.ts';
 import { jsonLine } from './inspect-log.ts';
@@ -69,7 +70,7 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
     yield { text: '[]', place: ':1' };
     return;
   }
-  const head = documentValue(bytes.subarray(first, endOfValue(bytes, first)));
+  const head = headOf(bytes, first);
   const isOne = !isJsonObject(head)
     ? !Array.isArray(head)
     : formatOf(head, context) === undefined && wrapList([head]) !== null;
@@ -94,6 +95,17 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
     if (end > at) yield* recordLines(bytes.subarray(at, end), number, context);
     at = firstByte(bytes, Math.max(end, at + 1));
     if (bytes[at] === COMMA) at = firstByte(bytes, at + 1);
+  }
+}
+
+/** The first element that has a value: a node of a graph may begin a stream without writing anything. */
+function headOf(bytes: Buffer, first: number): JsonValue | undefined {
+  for (let at = first; ; ) {
+    const end = endOfValue(bytes, at);
+    const value = documentValue(bytes.subarray(at, end));
+    const next = firstByte(bytes, end);
+    if (!hasNoValue(value) || bytes[next] !== COMMA) return value;
+    at = firstByte(bytes, next + 1);
   }
 }
 
@@ -159,9 +171,9 @@ function* recordLines(bytes: Uint8Array, number: number, context: ReadContext): 
   }
   const value = parseJson(text);
   const record = Array.isArray(value) ? wrapList(value) : value;
-  const rollouts = isJsonObject(record ?? undefined)
-    ? (formatOf(record as never, context)?.split?.(record as never) ?? [])
-    : [];
+  const object = objectIn(record ?? undefined);
+  const format = formatOf(object, context);
+  const rollouts = format === undefined ? [] : (splitRollouts(format, object) ?? []);
   if (rollouts.length === 1) {
     yield { text: printJson(rollouts[0]), place: `:${number}` };
     return;

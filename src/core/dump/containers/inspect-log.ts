@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { isJsonObject, type JsonObject, objectIn, plainJson } from '../../json/value.ts';
+import { BESIDE } from '../../rollout/unread.ts';
 import { errorMessage } from '../../text/thrown.ts';
 import { LARGE_SAMPLE, LargeSamples } from './large-sample.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
@@ -19,17 +20,25 @@ export const isInspectLog = (members: ReadonlyMap<string, Member>): boolean =>
  */
 export async function* inspectSamples(members: ReadonlyMap<string, Member>): AsyncGenerator<CopyLine> {
   const head = await logHead(members);
+  let isFirst = true;
   for (const member of members.values()) {
     if (!SAMPLE.test(member.name)) continue;
     const place = `/${member.name}`;
     try {
       const isLarge = member.size > LARGE_SAMPLE;
       const text = isLarge ? await largeSample(member, members) : await member.bytes();
-      yield { text: withHead(jsonLine(text), head), place, isWaited: isLarge };
+      yield { text: withHead(jsonLine(text), isFirst ? head.first : head.others), place, isWaited: isLarge };
+      isFirst = false;
     } catch (error) {
       yield { text: unreadable(errorMessage(error)), place };
     }
   }
+}
+
+/** The common values of a log, before the rest of a sample; the first sample has the log's other values, too. */
+interface LogHead {
+  first: Buffer | null;
+  others: Buffer | null;
 }
 
 /** The record with the log's common values, which come first. */
@@ -93,7 +102,7 @@ export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
   const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
     const found = samples.feed(chunk);
-    if (samples.head !== null && head === null) head = headFrom(samples.head, 'the log');
+    if (samples.head !== null && head === null) head = headFrom(samples.head, 'the log')?.others ?? null;
     for (const { text, isWhole } of found) {
       number++;
       const whole = isWhole ? text : withMore(text, leftOut(size));
@@ -104,21 +113,26 @@ export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
 }
 
 /** `{"eval_log":…,` from the newest header, or null. */
-async function logHead(members: ReadonlyMap<string, Member>): Promise<Buffer | null> {
+async function logHead(members: ReadonlyMap<string, Member>): Promise<LogHead> {
   for (const name of ['header.json', '_journal/start.json']) {
     const member = members.get(name);
     if (member === undefined) continue;
     const head = headFrom(await member.bytes().catch(() => Buffer.alloc(0)), name);
     if (head !== null) return head;
   }
-  return null;
+  return { first: null, others: null };
 }
 
 /** null for a header that is cut off: the samples are read without it. */
-function headFrom(bytes: Uint8Array, name: string): Buffer | null {
+function headFrom(bytes: Uint8Array, name: string): LogHead | null {
   try {
-    const { eval: spec, plan, status, error, version } = objectIn(JSON.parse(Buffer.from(bytes).toString('utf8')));
-    return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, error, eval: spec, plan, from: name })},`);
+    const header = objectIn(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    const { eval: spec, plan, status, error, version, ...rest } = header;
+    const common = `{"eval_log":${JSON.stringify({ version, status, error, eval: spec, plan, from: name })},`;
+    return {
+      first: Buffer.from(`${common}"${BESIDE}":${JSON.stringify(rest)},`),
+      others: Buffer.from(common),
+    };
   } catch {
     return null;
   }

@@ -1,3 +1,4 @@
+import { withLeftovers } from '../../formats/beside-rollouts.ts';
 import type { ReadContext, Session } from '../../formats/format.ts';
 import { lostLine } from '../../formats/lost-line.ts';
 import { formatOf, sessionOf } from '../../formats/registry.ts';
@@ -101,7 +102,7 @@ const withoutNull = (event: JsonObject): JsonObject =>
 
 const eventsWithin = (one: PlacedEvent, session: Session): PlacedEvent[] =>
   session.isEvent(one.event) && session.eventsOf !== undefined
-    ? session.eventsOf(one.event).map((event) => ({ event, line: one.line }))
+    ? withLeftovers(one.event, session.eventsOf(one.event)).map((event) => ({ event, line: one.line }))
     : [one];
 
 /** Sessions that share an id are one, if the id says so or the later one continues the earlier. */

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'yaml';
+import { splitRollouts } from '../../formats/beside-rollouts.ts';
 import type { ReadContext } from '../../formats/format.ts';
 import { formatOf } from '../../formats/registry.ts';
 import { printJson } from '../../json/print.ts';
@@ -36,8 +37,9 @@ export function* yamlRecords(path: string, context: ReadContext): Generator<Copy
   const problem = sharedProblem(value);
   if (problem !== null) throw new Error(`not read: ${problem}`);
   for (const [at, one] of (Array.isArray(value) ? value : [value]).entries()) {
-    const rollouts = isJsonObject(one) ? formatOf(one, context)?.split?.(one) : undefined;
-    if (rollouts === undefined) yield { text: printJson(one), place: `:${at + 1}` };
+    const format = isJsonObject(one) ? formatOf(one, context) : undefined;
+    const rollouts = isJsonObject(one) && format !== undefined ? splitRollouts(format, one) : null;
+    if (rollouts === null) yield { text: printJson(one), place: `:${at + 1}` };
     else if (rollouts.length === 1) yield { text: printJson(rollouts[0]), place: `:${at + 1}` };
     else
       for (const [i, rollout] of rollouts.entries()) yield { text: printJson(rollout), place: `:${at + 1}.${i + 1}` };
