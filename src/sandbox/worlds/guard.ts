@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ANY_VERSION, type Cgroup, Cgroups } from '../server/backends/cgroups.ts';
 import { watchGroup, watchRun } from '../server/backends/memory-watch.ts';
 import { killAtOnce } from '../server/backends/usage.ts';
-import { descendantsOf } from './processes.ts';
+import { descendantsOf, isFirst } from './processes.ts';
 
 /** The most that all processes of a world may take together. */
 export interface WorldLimits {
@@ -69,16 +69,23 @@ export class WorldGuard {
       killAtOnce(hasTerminal ? [...descendantsOf(pid)] : [...descendantsOf(pid), pid]);
     };
     const over = () => end(`more than ${memoryMb} MB of memory`);
+    // The first process itself shares the namespaces of this machine, with all of its sockets.
+    let inside: number | undefined;
+    const insideOf = () => {
+      inside ??= [...descendantsOf(pid)].find(isFirst);
+      return inside;
+    };
     if (this.#group !== null) {
       // A child that has ended already says why by itself.
       await this.#group.addSoon(pid).catch(() => {});
-      this.#stops.push(watchGroup(this.#group, () => pid, memoryMb, over));
+      this.#stops.push(watchGroup(this.#group, insideOf, memoryMb, over));
     } else {
       this.#stops.push(
         watchRun(
           () => [pid],
           memoryMb,
           (pids) => (pids.length > processes ? end(`more than ${processes} processes`) : over()),
+          insideOf,
         ),
       );
     }

@@ -27,22 +27,23 @@ const QUEUE_OVERHEAD = 1.3;
 
 /**
  * Checks the processes and their descendants until stopped.
- * @param pidsOf in separate namespaces: what the kernel holds for those of the first process counts too
  * @param onExcess receives all of them
+ * @param insideOf the process whose namespaces are the run's: what the kernel holds for them counts too. By default the first one
  */
 export function watchRun(
   pidsOf: () => readonly number[],
   limitMb: number,
   onExcess: (pids: readonly number[]) => void,
+  insideOf: () => number | undefined = () => pidsOf()[0],
 ): () => void {
   const queues = new TcpQueues();
   const locks = new Locks();
   const descriptors = new BehindDescriptors();
   return watch(
     () => {
-      const roots = pidsOf();
-      const processes = [...processesOf(roots)];
-      const first = processes.find(({ pid }) => pid === roots[0])?.pid;
+      const processes = [...processesOf(pidsOf())];
+      const inside = insideOf();
+      const first = processes.find(({ pid }) => pid === inside)?.pid;
       return {
         processes,
         own: processes.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -111,6 +112,9 @@ function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonl
   };
 }
 
+/** The type of file systems whose files are in memory. */
+const TMPFS = 0x01021994;
+
 /** Roughly what the kernel holds for a process's namespaces: socket buffers, and files in memory. */
 function inSpacesOf(pid: number, queues: TcpQueues): number {
   let bytes = 0;
@@ -123,7 +127,8 @@ function inSpacesOf(pid: number, queues: TcpQueues): number {
   // The program cannot move a mount.
   for (const place of ['', 'dev/shm']) {
     try {
-      const { blocks, bfree, bsize, files, ffree } = statfsSync(`/proc/${pid}/root/${place}`);
+      const { type, blocks, bfree, bsize, files, ffree } = statfsSync(`/proc/${pid}/root/${place}`);
+      if (type !== TMPFS) continue;
       bytes += (blocks - bfree) * bsize + (files - ffree) * INODE_BYTES;
     } catch {
       // Only a process that may trace it can follow this; otherwise its tmpfs is bounded only by its size.
