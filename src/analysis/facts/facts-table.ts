@@ -1,5 +1,5 @@
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
-import { itemAt, uint32At } from '../../core/lists/at.ts';
+import { float64At, itemAt, uint32At } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
 import type { FactRows } from './fact-rows.ts';
@@ -66,26 +66,49 @@ function numbers(facts: FactRows, name: string): FactColumn {
     type: 'DOUBLE',
     cells: (from, to) => {
       const values = column.subarray(from, to);
-      return values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values;
+      let known = 0;
+      while (known < values.length && !Number.isNaN(values[known])) known++;
+      if (known === values.length) return values;
+      const cells = new Array<FactCell>(values.length);
+      for (let at = 0; at < values.length; at++) {
+        const value = float64At(values, at);
+        cells[at] = Number.isNaN(value) ? null : value;
+      }
+      return cells;
     },
   };
 }
 
-/** Few sets of findings occur in a dump, so each check is asked once a set. */
+/**
+ * Few sets of findings occur in a dump, so each check is asked once a set. Most checks answer alike in all of them, so
+ * their columns are laid once and share their cells.
+ */
 function findingColumns(facts: FactRows): FactColumn[] {
   const { of, first } = facts.findingSets();
+  const known = new Map<string, FactColumn['cells']>();
   return CHECKS.map((check) => {
     const bySet = first.map((row) => facts.has(row, check) || (facts.isObserved(row, check) ? false : null));
-    return {
-      name: `finding_${check}`,
-      type: 'BOOLEAN',
-      cells: (from, to) => {
+    const answers = bySet.join();
+    let cells = known.get(answers);
+    if (cells === undefined) {
+      cells = laidOnce((from, to) => {
         const cells = new Array<FactCell>(to - from);
         for (let row = from; row < to; row++) cells[row - from] = itemAt(bySet, uint32At(of, row));
         return cells;
-      },
-    };
+      });
+      known.set(answers, cells);
+    }
+    return { name: `finding_${check}`, type: 'BOOLEAN', cells };
   });
+}
+
+/** Columns are read a range at a time, all of a range before the next. */
+function laidOnce(lay: FactColumn['cells']): FactColumn['cells'] {
+  let last: { from: number; to: number; cells: FactCell[] | Float64Array } | null = null;
+  return (from, to) => {
+    if (last?.from !== from || last.to !== to) last = { from, to, cells: lay(from, to) };
+    return last.cells;
+  };
 }
 
 function locatorIn(facts: FactRows, row: number): string {

@@ -26,8 +26,7 @@ export const csvHead = (): string => `${KEYS.join(',')}\n`;
 export const csvLine = (row: { [key: string]: Printable }): string =>
   `${csvCells(KEYS.flatMap((key) => (key === 'error.tool' ? [] : key === 'findings' ? findingCells(row[key]) : [row[key]])))}\n`;
 
-export const csvCells = (values: readonly Printable[]): string =>
-  values.map((value) => csvCell(csvText(value))).join(',');
+export const csvCells = (values: readonly Printable[]): string => values.map(csvText).join(',');
 
 /** The names of the findings, and the tool of the failed calls that `error.kind` names. */
 export function findingCells(findings: Printable): [names: string, tool: string | null] {
@@ -36,4 +35,9 @@ export function findingCells(findings: Printable): [names: string, tool: string 
   return [[...new Set(known.map(({ check }) => check))].join(' '), mostFailed({ findings: known })?.tool ?? null];
 }
 
-const csvText = (value: Printable): string => (value === null || value === undefined ? '' : String(value));
+function csvText(value: Printable): string {
+  if (value === null || value === undefined) return '';
+  // Nothing in them needs quotes.
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
+  return csvCell(String(value));
+}

@@ -86,8 +86,8 @@ export interface CellColumnSource {
   cells(from: number, to: number): (number | string | boolean | null)[] | Float64Array;
 }
 
-/** Rows of columns encoded at a time. */
-const COLUMN_ROWS = 50_000;
+/** Rows of columns encoded at a time: longer lists leave the part of memory that is freed at little cost. */
+const COLUMN_ROWS = 10_000;
 /** A page a column of these rows: nothing is asked for the size of each value. */
 const ONE_PAGE = 0;
 
@@ -97,19 +97,15 @@ export async function writeColumns(path: string, columns: readonly CellColumnSou
   try {
     const bytes = new ByteWriter();
     const schema: SchemaElement[] = [{ name: 'root', num_children: columns.length }, ...columns.map(cellElement)];
-    const writer = new ParquetWriter({ writer: bytes, schema, createdBy: 'rollout-viewer' });
+    // The least and the greatest of so many rows spare a reader little, and finding them takes a fifth of the time.
+    const writer = new ParquetWriter({ writer: bytes, schema, statistics: false, createdBy: 'rollout-viewer' });
     const flush = (): void => {
       file.write(Buffer.from(new Uint8Array(bytes.buffer, 0, bytes.index)));
       bytes.index = 0;
     };
     for (let from = 0; from < rows; from += COLUMN_ROWS) {
       const to = Math.min(rows, from + COLUMN_ROWS);
-      const columnData = columns.map(({ name, type, cells }) => ({
-        name,
-        data: cells(from, to),
-        // The least and the greatest of true and false spare no reader anything.
-        statistics: type !== 'BOOLEAN',
-      }));
+      const columnData = columns.map(({ name, cells }) => ({ name, data: cells(from, to) }));
       await writer.write({ columnData, rowGroupSize: COLUMN_ROWS, pageSize: ONE_PAGE });
       flush();
     }
