@@ -228,22 +228,27 @@ c.execute('insert into traces values (?,?,?,?,?,?)', ('3', 'r', 1, 'k', m, b'{}'
 os._exit(0)
 `;
 
+const SAID = 'no row can be decoded (damaged): it is damaged; copy or write it again';
+const SAID_DAMAGED =
+  /^(its footer cannot be read|no row can be decoded|only the first \d+ rows? can be decoded) \(.+\): it is .*damaged; copy or write it again$/;
+
 // A promise that nobody waits for would end the program: in a damaged parquet file several columns fail at once.
-test.skipIf(!existsSync(PARQUET))('a parquet file is read or refused wherever its bytes are wrong', async () => {
-  const bytes = readFileSync(PARQUET);
-  let refused = 0;
-  for (let at = 4; at < bytes.length - 8; at += 61) {
-    const damaged = Buffer.from(bytes);
-    damaged.fill(0xa5, at, at + 8);
-    const { error, rows } = await opened(file('damaged.parquet', damaged)).catch(() => ({
-      error: 'refused',
-      rows: [],
-    }));
-    if (error !== null) refused++;
-    expect(rows.every((row) => row.rollout !== null || row.error !== null)).toBe(true);
-  }
-  expect(refused).toBeGreaterThan(0);
-});
+test.skipIf(!existsSync(PARQUET))(
+  'a parquet file is read, or said to be damaged, wherever its bytes are wrong',
+  async () => {
+    const bytes = readFileSync(PARQUET);
+    let refused = 0;
+    for (let at = 4; at < bytes.length - 8; at += 61) {
+      const damaged = Buffer.from(bytes);
+      damaged.fill(0xa5, at, at + 8);
+      const { error, rows } = await opened(file('damaged.parquet', damaged));
+      if (error !== null) refused++;
+      expect(error ?? SAID).toMatch(SAID_DAMAGED);
+      expect(rows.every((row) => row.rollout !== null || row.error !== null)).toBe(true);
+    }
+    expect(refused).toBeGreaterThan(0);
+  },
+);
 
 test('where the temporary folder cannot be used it is that which is named, not the dump', async () => {
   const path = file('run.zip', zipOf([['1.jsonl', '{"input": "q", "output": "a"}\n']]));

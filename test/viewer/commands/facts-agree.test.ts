@@ -77,7 +77,10 @@ test('Parquet, CSV and ls --json give a drawn dump the same rows, types and cell
       if (name.startsWith('extras_')) {
         const value = extras[name.slice('extras_'.length)] ?? null;
         const type = columnType(rows, name);
-        return [name, value === null ? null : type === 'string' ? String(value) : type === 'number' ? Number(value) : value];
+        return [
+          name,
+          value === null ? null : type === 'string' ? String(value) : type === 'number' ? Number(value) : value,
+        ];
       }
       const key = Object.keys(one).find((known) => known.replaceAll('.', '_') === name);
       return [name, key === undefined ? cell : (one[key] ?? null)];
@@ -126,5 +129,5 @@ test('columns of any length and any gaps come back from a Parquet file as they w
 });
 
 test('a cell of numbers or of true and false is never quoted; text is as a spreadsheet may open it', () => {
-  expect(csvCells([-1.5, 1e-9, true, null, '-x', 'a,b', Number.NaN])).toBe("-1.5,1e-9,true,,'-x,\"a,b\",NaN");
+  expect(csvCells([-1.5, 1e-9, true, null, '-x', 'a,b', Number.NaN])).toBe('-1.5,1e-9,true,,\'-x,"a,b",NaN');
 });

@@ -6,8 +6,16 @@ export type NeedBytes = (start: number, end: number) => Promise<void>;
 /** The bytes of a file, or of one whose parts come when they are read. */
 export interface FileBytes {
   readonly byteLength: number;
+  /** @throws UnreadBytes */
   slice(start: number, end?: number): Promise<ArrayBuffer>;
   close(): void;
+}
+
+/** Bytes that the system or the store does not hand out: no fault of what they hold. */
+export class UnreadBytes extends Error {
+  constructor(cause: unknown) {
+    super('bytes cannot be read', { cause });
+  }
 }
 
 /** @param need null for a file that is here */
@@ -17,21 +25,15 @@ export function openBytes(path: string, need: NeedBytes | null): FileBytes {
   return {
     byteLength: size,
     async slice(start, end = size) {
-      const from = Math.min(size, start < 0 ? Math.max(0, size + start) : start);
-      const buffer = new ArrayBuffer(Math.max(0, Math.min(end, size) - from));
-      await need?.(from, from + buffer.byteLength);
-      for (let at = 0; at < buffer.byteLength; ) {
-        const read = readSync(
-          fd,
-          new Uint8Array(buffer, at),
-          0,
-          Math.min(buffer.byteLength - at, MOST_READ),
-          from + at,
-        );
-        if (read === 0) break;
-        at += read;
+      try {
+        const from = Math.min(size, start < 0 ? Math.max(0, size + start) : start);
+        const buffer = new ArrayBuffer(Math.max(0, Math.min(end, size) - from));
+        await need?.(from, from + buffer.byteLength);
+        readWhole(fd, buffer, from);
+        return buffer;
+      } catch (error) {
+        throw new UnreadBytes(error);
       }
-      return buffer;
     },
     close: () => closeSync(fd),
   };
@@ -39,3 +41,13 @@ export function openBytes(path: string, need: NeedBytes | null): FileBytes {
 
 /** One call of the system reads no more than 2 GB. */
 const MOST_READ = 1 << 30;
+
+/** As far as there are bytes. */
+function readWhole(fd: number, buffer: ArrayBuffer, from: number): void {
+  for (let at = 0; at < buffer.byteLength; ) {
+    const length = Math.min(buffer.byteLength - at, MOST_READ);
+    const read = readSync(fd, new Uint8Array(buffer, at), 0, length, from + at);
+    if (read === 0) return;
+    at += read;
+  }
+}

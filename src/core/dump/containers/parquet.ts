@@ -3,7 +3,9 @@ import type { RowGroup } from 'hyparquet/src/types.js';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
 import { objectIn } from '../../json/value.ts';
-import { type NeedBytes, openBytes } from './file-bytes.ts';
+import { plural } from '../../text/numbers.ts';
+import { errorMessage } from '../../text/thrown.ts';
+import { type NeedBytes, openBytes, UnreadBytes } from './file-bytes.ts';
 import { jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
 import { GroupPages } from './parquet-pages.ts';
@@ -33,9 +35,16 @@ const FOOTER = 1 << 16;
  */
 export async function* parquetRows(path: string, need: NeedBytes | null = null): AsyncGenerator<CopyLine> {
   const file = openBytes(path, need);
+  let count = 0;
   try {
-    const metadata = await settled(() => parquetMetadataAsync(file, need === null ? {} : { initialFetchSize: FOOTER }));
-    const schema = parquetSchema(metadata);
+    const { metadata, schema } = await settled(
+      async () => {
+        const metadata = await parquetMetadataAsync(file, need === null ? {} : { initialFetchSize: FOOTER });
+        return { metadata, schema: parquetSchema(metadata) };
+      },
+      (why) =>
+        `its footer cannot be read (${why}): it is still being written, cut off or damaged; copy or write it again`,
+    );
     let first = FIRST_ROWS;
     for (const rowGroup of metadata.row_groups) {
       const groupRows = Number(rowGroup.num_rows);
@@ -59,9 +68,10 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
           );
           await Promise.allSettled(read.flatMap(({ asyncColumns }) => asyncColumns.map(({ data }) => data)));
           const [group] = read;
-          return group === undefined ? [] : asyncGroupToRows(group, from, to, undefined, 'object');
-        });
+          return group === undefined ? [] : await asyncGroupToRows(group, from, to, undefined, 'object');
+        }, undecoded(count));
         for (const one of rows) yield { text: printJson(objectIn(jsonOf(one))) };
+        count += to - from;
         from = to;
       }
     }
@@ -82,15 +92,25 @@ function rowsAtOnce(group: RowGroup): number {
   return Math.max(FIRST_ROWS, Math.min(fit, rows));
 }
 
+const undecoded =
+  (count: number) =>
+  (why: string): string =>
+    `${count === 0 ? 'no row' : `only the first ${plural(count, 'row')}`} can be decoded (${why}): it is damaged; copy or write it again`;
+
 /**
  * In a damaged file several columns fail, but the reader reports only the first. The other rejections, which nobody
  * awaits, would end the process.
+ * @param damage a sentence around the reader's words, which speak of its buffers
  */
-async function settled<T>(read: () => Promise<T>): Promise<T> {
+async function settled<T>(read: () => Promise<T>, damage: (why: string) => string): Promise<T> {
   const ignore = () => undefined;
   process.on('unhandledRejection', ignore);
   try {
     return await read();
+  } catch (error) {
+    if (error instanceof UnreadBytes) throw error.cause;
+    // A slip of the reader's over a damaged value: its words name its variables.
+    throw new Error(damage(error instanceof TypeError ? 'a value of another type' : errorMessage(error)));
   } finally {
     await setImmediate();
     process.off('unhandledRejection', ignore);
