@@ -156,11 +156,18 @@ export class Follower {
    */
   #watchQuiet(file: DumpFile): void {
     clearTimeout(this.#quietTimers.get(file));
-    if (!file.isArriving()) return;
+    const show = () => {
+      if (this.#dump.showsUnended) void this.#dump.refresh(file, false);
+    };
+    // On a loaded machine the look may have come later than the quiet.
+    if (!file.isArriving()) {
+      show();
+      return;
+    }
     const timer = setTimeout(() => {
       this.#quietTimers.delete(file);
       this.#dump.notify();
-      if (this.#dump.showsUnended) void this.#dump.refresh(file, false);
+      show();
     }, QUIET + 10);
     timer.unref();
     this.#quietTimers.set(file, timer);
