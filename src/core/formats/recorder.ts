@@ -80,7 +80,7 @@ export const recorderFormat: Format = {
         tools: requests.findLast(({ history }) => (numberOf(history) ?? 0) === main)?.tools ?? undefined,
         ended:
           last?.cut === true
-            ? { how: 'aborted', evidence: 'the answer broke off' }
+            ? { how: 'aborted', evidence: idOf(last.problem ?? null) ?? 'the answer broke off' }
             : finish === null
               ? null
               : endedByReason('finish', finish),

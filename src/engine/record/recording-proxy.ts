@@ -391,7 +391,9 @@ function protocolOf(path: string): ModelProtocol | undefined {
 function replyIn(protocol: ModelProtocol, bytes: Buffer, isWhole: boolean, type: string): ModelReply | null {
   if (!type.includes('text/event-stream')) {
     const json = requestObject(bytes);
-    return json === null ? null : protocol.reply(json);
+    const reply = json === null ? null : protocol.reply(json);
+    // The client may have got an error in place of a reply that is whole.
+    return reply === null || isWhole ? reply : { ...reply, isCut: true };
   }
   const reader = new ServerEvents();
   const events = [...reader.push(bytes), ...(isWhole ? reader.end() : [])];

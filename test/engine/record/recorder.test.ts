@@ -3,6 +3,7 @@ import { createServer, type RequestListener, request, type Server } from 'node:h
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { contentText } from '../../../src/core/formats/content-text.ts';
 import { isLoopback } from '../../../src/core/http/guard.ts';
 import { RecordFile } from '../../../src/engine/record/record-file.ts';
@@ -215,6 +216,36 @@ describe('what the client gets', () => {
       events('rollout-1.jsonl').find(({ request, type }) => type === 'message' && request === 0).message.content,
     ).toBe('hello');
   });
+
+  test.each(['content-length', 'transfer-encoding'])(
+    'is cut where the server breaks off behind a whole body (%s)',
+    async (header) => {
+      const body = JSON.stringify({
+        choices: [{ message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+      });
+      const { url, proxy, events } = await recorded((request, response) => {
+        request.resume();
+        response.writeHead(200, {
+          'content-type': 'application/json',
+          ...(header === 'content-length' ? { [header]: String(body.length + 5) } : {}),
+        });
+        response.write(body, () => response.destroy());
+      });
+      const answer = post(`${url}/v1/chat/completions`, { messages: [user('hi')] }).then((one) => one.text());
+      await expect(answer).rejects.toThrow();
+      await proxy.close();
+      expect(events('rollout-1.jsonl').at(-1)).toMatchObject({
+        cut: true,
+        finish: 'stop',
+        problem: expect.stringMatching(/broke off/),
+      });
+      const record = JSON.stringify({ session_of: 'recorder', events: events('rollout-1.jsonl') });
+      expect(parseLine(record, { validation: false }).rollout?.ended).toMatchObject({
+        how: 'aborted',
+        evidence: expect.stringMatching(/broke off/),
+      });
+    },
+  );
 
   test('is an error that names the server if nothing answers', async () => {
     const { url, proxy, events } = await recorded((request) => request.socket.destroy());

@@ -1,6 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { Terminal } from '../../../src/viewer/tui/screen/terminal.ts';
 import { bin } from '../../program.ts';
 import { App } from '../../support/driver/app.ts';
 import { smallRun, toolRollout, writeDump } from '../../support/dump.ts';
@@ -83,6 +87,37 @@ describe('the terminal is given back', () => {
     app.type('stty -a | grep -c " icanon"\n');
     await app.sees(/^1$/m);
   });
+});
+
+test('a part of the program gets the terminal once the last frame is out', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lent-'));
+  const path = join(folder, 'screen');
+  const fd = openSync(path, 'w');
+  const shown = () => readFileSync(path, 'utf8');
+  const steps: string[] = [];
+  let taken = () => {};
+  const terminal = new Terminal(fd, {
+    entered: () => steps.push('entered'),
+    leaving: () => steps.push('leaving'),
+    settled: () => new Promise((resolve) => (taken = resolve)),
+  });
+  try {
+    terminal.start();
+    const lent = terminal.lend(async () => {
+      steps.push('used');
+      expect(shown()).toMatch(/\x1b\[\?1049l$/);
+    });
+    await new Promise(setImmediate);
+    expect(steps).toEqual(['entered', 'leaving']);
+    expect(shown()).not.toContain('\x1b[?1049l');
+    taken();
+    await lent;
+    expect(steps).toEqual(['entered', 'leaving', 'leaving', 'used', 'entered']);
+  } finally {
+    terminal.stop();
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('what is sent to the terminal', () => {

@@ -28,6 +28,8 @@ export interface Hooks {
   entered(): void;
   /** The terminal is about to be handed back. */
   leaving(): void;
+  /** Resolves once the terminal has taken all that was painted before. */
+  settled(): Promise<void>;
 }
 
 /**
@@ -105,6 +107,11 @@ export class Terminal {
 
   /** Like `handOver`, for a part of this program that reads lines itself while the event loop turns. */
   async lend(use: () => Promise<void>): Promise<void> {
+    // A frame on its way would land on the other screen.
+    if (this.#inside) {
+      this.#hooks.leaving();
+      await this.#hooks.settled();
+    }
     this.#leave();
     process.off('SIGTSTP', this.suspend).off('SIGCONT', this.#enter);
     process.off('SIGINT', this.#die).on('SIGINT', ignore);

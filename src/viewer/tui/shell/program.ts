@@ -224,6 +224,7 @@ class Program {
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
+      settled: () => new Promise((resolve) => output.write('', () => resolve())),
     });
     this.#runner = new LazyRunner({
       ...replay,
