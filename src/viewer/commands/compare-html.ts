@@ -10,7 +10,7 @@ import { type PairRow, runsArticle, treeArticle } from '../present/html/overview
 import { type ContentsRow, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
 import { say } from './output.ts';
-import { pageOut } from './show-html.ts';
+import { pageOut } from './page-out.ts';
 
 /** The prompts that changed the most are shown with their rollouts side by side below the table. */
 const MOST_SIDES = 50;

@@ -19,7 +19,6 @@ import { scoreText } from '../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { isSetName } from '../../replay/sets/curated-set.ts';
 import { comparedFileText } from '../present/compared-file.ts';
-import { runsPageFile, treePageFile } from './compare-html.ts';
 import { dumpOptions } from './dump-options.ts';
 import { readableSet } from './export-source.ts';
 import { type FactsFlags, withTable } from './facts-of.ts';
@@ -28,7 +27,6 @@ import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { printReport } from './print-report.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
-import { htmlForm } from './show-html.ts';
 
 export const compareCommand = (): Command =>
   withTable(
@@ -80,6 +78,7 @@ async function rollouts(
   { json, html }: CompareFlags,
 ): Promise<number> {
   if (html !== undefined) {
+    const { htmlForm } = await import('./show-html.ts');
     const form = htmlForm(html, `${first.locator} against ${second.locator}`, true);
     for (const row of [first, second]) await form.row(row, [], null);
     await form.end();
@@ -127,6 +126,7 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags)
   const answers = members.map(({ record, score }) => ({ text: finalAnswer(row.file.read(record).rollout), score }));
   const branches = answerTree(answers);
   if (flags.html !== undefined) {
+    const { treePageFile } = await import('./compare-html.ts');
     await treePageFile(flags.html, branches, members.length, (member) => row.file.read(itemAt(members, member).record));
     return DONE;
   }
@@ -160,6 +160,7 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
     const asked = flags.set === undefined ? null : await promptsOfSet(flags.set, flags);
     const pairs = asked === null ? all : all.filter(({ key }) => asked.has(key));
     if (flags.html !== undefined && pairs.length > 0) {
+      const { runsPageFile } = await import('./compare-html.ts');
       await runsPageFile(flags.html, [a, b], [first, second], pairs);
       return DONE;
     }

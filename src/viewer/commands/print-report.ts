@@ -2,7 +2,7 @@ import type { Report } from '../../analysis/report/report.ts';
 import { reportHtml } from '../present/report/html.ts';
 import { reportCsv, reportJson, reportText } from '../present/report/lines.ts';
 import { LineWriter, say } from './output.ts';
-import { pageOut } from './show-html.ts';
+import { pageOut } from './page-out.ts';
 
 export interface PrintFlags {
   json?: boolean;

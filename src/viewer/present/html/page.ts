@@ -43,11 +43,13 @@ export interface ContentsRow {
 /** The end of a page, with a table of contents if it has more than one entry. */
 export function pageEnd(head: readonly ContentsColumn[], rows: readonly ContentsRow[]): string {
   const shared = sharedFolder(rows.map(({ name }) => name));
+  // A column that is empty in every row says nothing and takes room.
+  const columns = [...head.entries()].filter(([i]) => rows.some(({ cells }) => itemAt(cells, i) !== ''));
   const index =
     rows.length < 2
       ? ''
-      : `<nav aria-label="contents"><table><thead><tr><th></th>${head.map(({ title, isNumber }) => `<th scope="col"${kind(isNumber)}>${escaped(title)}</th>`).join('')}</tr></thead><tbody>
-${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name.slice(shared))}</a></td>${cells.map((cell, i) => `<td${kind(itemAt(head, i).isNumber)}>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
+      : `<nav aria-label="contents"><table><thead><tr><th></th>${columns.map(([, { title, isNumber }]) => `<th scope="col"${kind(isNumber)}>${escaped(title)}</th>`).join('')}</tr></thead><tbody>
+${rows.map(({ id, name, cells }) => `<tr><td><a href="#${id}">${escaped(name.slice(shared))}</a></td>${columns.map(([i, { isNumber }]) => `<td${kind(isNumber)}>${escaped(itemAt(cells, i))}</td>`).join('')}</tr>`).join('\n')}
 </tbody></table></nav>`;
   return `</main>${index}
 <footer>${KEYS.map(([key, what]) => `<kbd>${key}</kbd> ${what}`).join(' · ')}. The bar at a turn's left: <span>solid and blue is trained on, dashed is not known, grey is masked.</span></footer>

@@ -11,7 +11,9 @@ import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
 import { formatReward } from '../numbers.ts';
 import { spokenOf } from '../transcript/findings.ts';
-import { jsonLines } from '../transcript/json-text.ts';
+import { isJson, jsonLines } from '../transcript/json-text.ts';
+import { languageOf } from '../transcript/syntax.ts';
+import { codeHtml, proseHtml } from './code.ts';
 import { type ContentsColumn, type ContentsRow, escaped } from './page.ts';
 
 export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(
@@ -122,8 +124,9 @@ function turnSection(turn: Turn, rollout: Rollout, id: string): string {
   return `<section class="turn ${kind}" id="${id}t${turn.index}"><h3><span>t${turn.index} ${escaped(turn.role)}</span><span class="at">${escaped(at)}</span><span class="mask">${mask}</span>${reward}</h3>${body}</section>\n`;
 }
 
-/** Longer texts that the model did not write are folded to a line. */
+/** Longer texts that the model did not write are folded to a line; a system prompt is the same in every rollout, so it is folded sooner. */
 const LONG = 4000;
+const LONG_SYSTEM = 200;
 
 function partHtml(turn: Turn, { kind, start, end, call }: Part): string {
   const text = turn.text.slice(start, end).trim();
@@ -134,23 +137,28 @@ function partHtml(turn: Turn, { kind, start, end, call }: Part): string {
     const error = found?.error ?? null;
     return `<div class="call${error === null ? '' : ' broken'}"><b>call ${found?.index ?? ''} ${escaped(found?.name ?? '')}</b>${error === null ? '' : ` <span class="bad">${escaped(error)}</span>`}${found === undefined ? pre(text) : argumentsHtml(found, text)}</div>`;
   }
-  if (turn.role !== 'assistant' && text.length > LONG)
+  if (turn.role !== 'assistant' && text.length > (turn.role === 'system' ? LONG_SYSTEM : LONG))
     return folded(`${text.slice(0, 120).replace(/\s+/g, ' ')} … ${formatCount(text.length)} characters`, text);
-  return turn.role === 'tool'
-    ? `<div class="result"><pre>${escaped(text)}</pre></div>`
-    : `<pre class="prose">${escaped(text)}</pre>`;
+  return turn.role === 'tool' ? `<div class="result">${resultHtml(text)}</div>` : proseHtml(text);
 }
 
-const pre = (text: string): string => `<pre>${escaped(text)}</pre>`;
+const pre = (text: string): string => codeHtml(text, null);
+
+const resultHtml = (text: string): string => (isJson(text) ? codeHtml(laidOut(text), 'json') : pre(text));
 
 /** Code passed in a call is shown as code, not as an escaped string. */
-function argumentsHtml({ arguments: given, error }: ToolCall, text: string): string {
+function argumentsHtml({ name: tool, arguments: given, error }: ToolCall, text: string): string {
   if (error !== null || !isJsonObject(given ?? undefined)) return pre(text);
-  const rows = Object.entries(objectIn(given)).map(
-    ([name, value]) => ` <i>${escaped(name)}</i>${pre(typeof value === 'string' ? value : formatJson(value, 2))}`,
-  );
+  const fields = objectIn(given);
+  const rows = Object.entries(fields).map(([name, value]) => {
+    const code =
+      typeof value === 'string'
+        ? codeHtml(value, languageOf(tool ?? '', name, fields))
+        : codeHtml(formatJson(value, 2), 'json');
+    return ` <i>${escaped(name)}</i>${code}`;
+  });
   return rows.length === 0 ? pre(text) : rows.join('');
 }
 
 const folded = (title: string, text: string, isOpen = false): string =>
-  `<details${isOpen ? ' open' : ''}><summary>${escaped(title)}</summary><pre class="prose">${escaped(text)}</pre></details>`;
+  `<details${isOpen ? ' open' : ''}><summary>${escaped(title)}</summary>${proseHtml(text)}</details>`;

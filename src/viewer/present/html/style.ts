@@ -1,8 +1,8 @@
 export const STYLE = `
-:root{color-scheme:light dark;--ink:#1b1f24;--quiet:#59636e;--paper:#fff;--box:#f6f8fa;--line:#d1d9e0;--trained:#0969da;--unknown:#8250df;--error:#cf222e;--warn:#9a6700;--good:#1a7f37;--hit:#fff3b0;--now:#ffb454}
-@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--quiet:#9198a1;--paper:#0d1117;--box:#151b23;--line:#3d444d;--trained:#4493f8;--unknown:#ab7df8;--error:#f85149;--warn:#d29922;--good:#3fb950;--hit:#5a4a00;--now:#b06000}}
-:root[data-theme=light]{color-scheme:light;--ink:#1b1f24;--quiet:#59636e;--paper:#fff;--box:#f6f8fa;--line:#d1d9e0;--trained:#0969da;--unknown:#8250df;--error:#cf222e;--warn:#9a6700;--good:#1a7f37;--hit:#fff3b0;--now:#ffb454}
-:root[data-theme=dark]{color-scheme:dark;--ink:#e6edf3;--quiet:#9198a1;--paper:#0d1117;--box:#151b23;--line:#3d444d;--trained:#4493f8;--unknown:#ab7df8;--error:#f85149;--warn:#d29922;--good:#3fb950;--hit:#5a4a00;--now:#b06000}
+:root{color-scheme:light dark;--ink:#1b1f24;--quiet:#59636e;--paper:#fff;--box:#f6f8fa;--line:#d1d9e0;--trained:#0969da;--unknown:#8250df;--error:#cf222e;--warn:#9a6700;--good:#1a7f37;--hit:#fff3b0;--now:#ffb454;--key:#0550ae;--string:#116329;--number:#8250df}
+@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--quiet:#9198a1;--paper:#0d1117;--box:#151b23;--line:#3d444d;--trained:#4493f8;--unknown:#ab7df8;--error:#f85149;--warn:#d29922;--good:#3fb950;--hit:#5a4a00;--now:#b06000;--key:#79c0ff;--string:#7ee787;--number:#d2a8ff}}
+:root[data-theme=light]{color-scheme:light;--ink:#1b1f24;--quiet:#59636e;--paper:#fff;--box:#f6f8fa;--line:#d1d9e0;--trained:#0969da;--unknown:#8250df;--error:#cf222e;--warn:#9a6700;--good:#1a7f37;--hit:#fff3b0;--now:#ffb454;--key:#0550ae;--string:#116329;--number:#8250df}
+:root[data-theme=dark]{color-scheme:dark;--ink:#e6edf3;--quiet:#9198a1;--paper:#0d1117;--box:#151b23;--line:#3d444d;--trained:#4493f8;--unknown:#ab7df8;--error:#f85149;--warn:#d29922;--good:#3fb950;--hit:#5a4a00;--now:#b06000;--key:#79c0ff;--string:#7ee787;--number:#d2a8ff}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif;display:flex;flex-direction:column;overflow-wrap:anywhere}
 body>*{width:100%;max-width:62rem;margin:0 auto;padding:0 1rem}
@@ -39,6 +39,7 @@ pre{margin:.25rem 0;white-space:pre-wrap;font:13px/1.45 ui-monospace,SFMono-Regu
 .call i{font-size:.85rem;color:var(--quiet)}
 .broken{border-color:var(--error)}
 #tree .branch{border-left:1px solid var(--line);padding-left:.75rem;margin:.3rem 0 .3rem .25rem}
+.key{color:var(--key)}.string{color:var(--string)}.number{color:var(--number)}.quiet{color:var(--quiet)}
 summary{cursor:pointer;color:var(--quiet);font-size:.9rem}
 del{background:color-mix(in srgb,var(--error) 22%,transparent);text-decoration:none}
 ins{background:color-mix(in srgb,var(--good) 22%,transparent);text-decoration:none}
@@ -53,6 +54,7 @@ kbd{border:1px solid var(--line);border-radius:4px;padding:0 .3rem;font:12px ui-
 @media (max-width:40rem){
 nav table{width:100%}
 th,td,td:not(:last-child){white-space:normal;padding-right:.4rem}
+nav td:first-child{min-width:6.5rem}
 th,td.n:not(:last-child){white-space:nowrap}
 .sides{grid-template-columns:minmax(0,1fr)}
 h3{flex-wrap:wrap;gap:0 .75rem}
