@@ -117,7 +117,7 @@ type ParsedRecord =
 let split: { text: string; format: string | undefined; records: JsonObject[] | null } | null = null;
 function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
   if (split?.text === text && split.format === context.format) return split.records;
-  const read = readWhole(text, context);
+  const read = readInFull(text, context);
   const records = 'error' in read ? null : splitRollouts(read.format, read.json);
   split = { text, format: context.format, records };
   return records;
@@ -125,7 +125,7 @@ function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
 
 function readJson(text: string, context: ReadContext, part: number): ParsedRecord {
   if (part === 0) {
-    const whole = readWhole(text, context);
+    const whole = readInFull(text, context);
     const rollouts = 'error' in whole ? null : splitRollouts(whole.format, whole.json);
     if ('error' in whole || rollouts === null) return whole;
     const [first] = rollouts;
@@ -136,14 +136,14 @@ function readJson(text: string, context: ReadContext, part: number): ParsedRecor
   const records = lastSplit(text, context);
   const json = records?.[part - 1];
   if (json === undefined) {
-    const whole = readWhole(text, context);
+    const whole = readInFull(text, context);
     return 'error' in whole ? whole : { json: whole.json, error: `the line holds no rollout ${part}` };
   }
   const format = formatOf(json, context);
   return format === undefined ? unknown(json) : { json, format };
 }
 
-function readWhole(text: string, context: ReadContext): ParsedRecord {
+function readInFull(text: string, context: ReadContext): ParsedRecord {
   let json: JsonValue;
   try {
     json = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text);
