@@ -31,7 +31,7 @@ export function planted(value: JsonValue, share: number, next: () => number, fou
   return Object.fromEntries(entries);
 }
 
-/** What the rows of a path show and name of the planted keys; null if it has no rollout, and so says that. */
+/** The planted keys that the rows of a path show or name; null if it has no rollout, and says so. */
 export async function lostOf(path: string, keys: readonly Planted[]): Promise<Planted[] | null> {
   const dump = Dump.open([path]);
   const shown: string[] = [];

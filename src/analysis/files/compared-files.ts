@@ -59,7 +59,7 @@ function sharedCalls(a: RolloutFiles, b: RolloutFiles): number {
   return at === -1 ? one.length : at;
 }
 
-/** What one side knows of a file at its end, and whether it wrote it after its first `shared` calls. */
+/** A side's knowledge of a file at its end, and whether it wrote it after its first `shared` calls. */
 function endsOf(files: RolloutFiles, shared: number, paths: readonly string[]): (path: string) => SideEnd {
   const { actions, workdir, states } = files;
   const watched = new FollowedFiles(actions, workdir?.path ?? null, { paths, from: shared });

@@ -57,7 +57,7 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
     .sort((a, b) => a.step - b.step || FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
 }
 
-/** What moves with an alarm is named with it; of these kinds, it is no incident by itself. */
+/** Changes of these kinds are named with the alarm that they move with, and are no incidents by themselves. */
 const SIDE_EFFECTS: ReadonlySet<Family> = new Set(['length', 'finding', 'number']);
 
 /** A length that changes by a smaller share is worth a row of the statistics only. */

@@ -14,7 +14,7 @@ export interface Origin {
 
 /** A file whose bytes come when they are asked for. */
 export interface PartialFile {
-  /** Where they are; those that nobody asked for are zeros. */
+  /** Their file; bytes that nobody asked for are zeros. */
   readonly path: string;
   readonly size: number;
   /** Brings a part. @throws Error if it cannot be had, or has been replaced */

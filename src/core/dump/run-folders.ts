@@ -44,7 +44,7 @@ export function rolloutEntries(directory: string, entries: readonly Entry[]): En
   });
 }
 
-/** What a name promises that no walk opens, such as `.pkl.gz`; null for any other. */
+/** The kind of a file that no walk opens, by its name, such as `.pkl.gz`; null for any other. */
 export function unopenedKind(name: string): string | null {
   if (PAGE.test(name)) return '.html';
   return name.startsWith('.') || STATE.test(name) ? null : (UNOPENED.exec(name)?.[0].toLowerCase() ?? null);

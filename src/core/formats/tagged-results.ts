@@ -4,7 +4,7 @@ import type { FoundMessage } from './build.ts';
 import { parsed } from './values.ts';
 
 const PAIR = /<tool_response>\s*([\s\S]*?)\s*<\/tool_response>\s*/g;
-/** What a chat template writes around results: control tokens and the names of roles. */
+/** The text that a chat template writes around results: control tokens and the names of roles. */
 const TEMPLATE =
   /^\s*(?:(?:<\|[^|<>\s]{1,40}\|>|\[\/?INST\]|<\/?s>|<(?:start|end)_of_turn>|user|assistant|tool|model)\s*)*$/;
 

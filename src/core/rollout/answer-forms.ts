@@ -37,7 +37,7 @@ const AS_JSON =
 const IN_FENCE =
   /\b(?:put|place|write|wrap|enclose|format|return|provide|output|respond|answer|give)\b(?:(?!reason|think|thought)[^.\n]){0,40}\b(?:code|program|function|script|query|SQL|implementation|answer|solution|edits?)\b(?:(?!reason|think|thought)[^.\n]){0,60}(?:```|\bcode (?:block|fence)s?\b|\btriple backticks\b)/i;
 
-/** What a sentence forbids, up to the part that says what to do instead. A dot before a quotation mark or a letter ends none. */
+/** The part of a sentence that forbids, up to the part that says what to do instead. A dot before a quotation mark or a letter ends none. */
 const FORBIDDEN =
   /\b(?:avoid|(?:do|must|should|shall|may|can|will)(?:n['’]t| not)|cannot|never)\b(?! (?:\w+ ){0,2}(?:forget|fail|hesitate|omit|skip|leave|without))(?:(?![;:!?\n]|\.\s|,? (?:but|just|only|instead|simply|then|and|without|unless|until|except)\b)[\s\S])*/gi;
 

@@ -9,7 +9,7 @@ const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'time
 const EXACT_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => !VAGUE.has(kind));
 const VAGUE_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => VAGUE.has(kind));
 
-/** What a template or a harness writes before a result, and at its end. */
+/** The text that a template or a harness writes before a result. */
 const FRAME =
   /^\s*(?:<\|[^|<>\s]{1,40}\|>(?:user|tool|ipython|observation)?\s*)*<(tool_response|tool_result|function_results?|function_response|observation|tool_output)>\s*/;
 

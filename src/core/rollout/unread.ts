@@ -133,7 +133,7 @@ class ShownParts {
   constructor(rollout: Rollout) {
     this.#addRollout(rollout);
     for (const context of rollout.contexts ?? []) {
-      // Of a context only turns and tokens are shown.
+      // Only turns and tokens of a context are shown.
       if (context.own !== undefined) this.#addTurns(context.own);
       if (context.tokens !== undefined) this.#addTokens(context.tokens);
     }

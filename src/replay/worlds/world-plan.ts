@@ -100,7 +100,7 @@ const SHELLS: readonly ShellKind[] = ['persistent', 'cwd', 'stateless'];
 export const shellNote = (shell: ShellKind): string => SHELL_NOTES[shell];
 export const limitNote = (seconds: number): string => `A command may take ${seconds} s.`;
 
-/** What the description of a tool says of its shell. */
+/** The shell and its time limit, as the descriptions of tools name them. */
 function describedShell({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): {
   shell: ShellKind | null;
   timeLimit: number | null;

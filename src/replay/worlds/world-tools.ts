@@ -72,7 +72,7 @@ export class WorldTools implements ToolBox {
     this.tools = tools.map((tool) => this.#toolOf(tool));
   }
 
-  /** What a record of these tools' calls keeps, so that a replay runs them alike. */
+  /** Settings that a record of these tools' calls keeps, so that a replay runs them alike. */
   get settings(): JsonObject {
     const { workdir, shell, timeLimit, env } = this.#options.plan;
     return { workdir: workdir.path, shell, time_limit: timeLimit, env };

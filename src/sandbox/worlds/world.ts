@@ -49,7 +49,7 @@ interface OutputStreams {
 interface WorldStreams extends OutputStreams {
   in: Writable;
   status: MarkedStream;
-  /** Of our scripts: processes that an agent left running write into the others. */
+  /** Streams of our scripts: processes that an agent left running write into the others. */
   help: OutputStreams;
 }
 

@@ -176,7 +176,7 @@ async function statesNow(
   return now;
 }
 
-/** What changed in the dumps since it was chosen, or is gone from them. */
+/** Prints the members whose dump has changed since they were chosen, or is gone. */
 async function diffDumps(set: CuratedSet, flags: SetFlags): Promise<number> {
   const members = set.members();
   const now = await statesNow(members, await dumpOptions(flags));

@@ -51,7 +51,7 @@ const FIRST_PAUSE_MS = 100;
 const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
 const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
-/** Of objects with these names, what somebody reads first comes first. */
+/** Objects with these names come in parts, and the part that somebody reads comes first. */
 const IN_PARTS = /\.(parquet|zst)$/i;
 /** A smaller object comes as fast whole. */
 const SMALLEST_IN_PARTS = 1 << 20;
@@ -532,7 +532,7 @@ export class Mirror {
       return;
     }
     this.#noteOrigins([file]);
-    // Whoever waits for the file sees that there is something new.
+    // A reader that waits for the file sees that there is something new.
     this.#layPending(file, 'read in parts');
   }
 

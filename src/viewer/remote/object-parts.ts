@@ -13,7 +13,7 @@ import PQueue from 'p-queue';
 import type { PartialFile } from '../../core/dump/origins.ts';
 import { SourceError } from './machine.ts';
 
-/** What is asked for at least, and the unit in which it is kept. */
+/** The least that is asked for, and the unit in which it is kept. */
 const PIECE = 1 << 18;
 /** A large part comes by several requests at once. */
 const LONGEST_REQUEST = 8 << 20;
@@ -22,7 +22,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface PartsOptions {
-  /** Of the bytes, and of the list of pieces that are here. */
+  /** Paths of the bytes, and of the list of pieces that are here. */
   paths: { bytes: string; pieces: string };
   size: number;
   signal: AbortSignal;

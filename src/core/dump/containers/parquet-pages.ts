@@ -14,7 +14,7 @@ import {
 const HEADER = 4096;
 const LARGEST_HEADER = 16 << 20;
 
-/** Where the pages of a row group's columns begin, as far as somebody asked: a range of rows needs no others. */
+/** The beginnings of the pages of a row group's columns, as far as somebody asked: a range of rows needs no others. */
 export class GroupPages {
   readonly #columns: ColumnPages[];
 

@@ -75,7 +75,7 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
         from = to;
       }
     }
-    // What is left describes the columns; with it the copy is whole.
+    // The other bytes describe the columns; with them the copy is whole.
     await need?.(0, file.byteLength);
   } finally {
     file.close();

@@ -100,7 +100,7 @@ const REST = 64;
 
 /** An agent brings its tools and its sampling. */
 function agentParts({ turn, edited, model, settings, wish }: ForkQuestion, command: string): QuestionParts {
-  // Where it runs comes first: a command may be long.
+  // The place where it runs comes first: a command may be long.
   const where: Piece[] =
     wish === null
       ? [['warning', 'here, with all your rights']]

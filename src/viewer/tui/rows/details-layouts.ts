@@ -25,7 +25,7 @@ export class DetailsLayouts {
     if (known !== undefined) return known;
     const beside = groupWords(state, this.#groups, place, 'details');
     const display = { ...state.display, view: 'details' as const };
-    // Of a long record only its own view shows details: here they would delay a key.
+    // Only the view of its own shows details of a long record: here they would delay a key.
     const isShown = record.rollout !== null && record.bytes <= LONG_RECORD;
     const layout = new Layout(
       isShown ? shownSections(record, display, opened.folds, beside, null) : inSections([]),

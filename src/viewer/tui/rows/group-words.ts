@@ -15,7 +15,7 @@ export interface GroupWords {
   labels: readonly string[];
 }
 
-/** What a view says of a record's group and labels; groups may become known while the record is open. */
+/** The words of a view about a record's group and labels; groups may become known while the record is open. */
 export function groupWords(state: State, groups: GroupLookup, place: Place, view: ViewName): GroupWords {
   const { parts, from, advantage } = usesGroup(view) ? groupOf(groups, place) : NO_GROUP;
   const labels = (state.labels.rollouts.get(place.file.locator(place.record)) ?? []).map(labelText);

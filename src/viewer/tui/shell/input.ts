@@ -114,7 +114,7 @@ export class Input {
     } else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
     else if (isAsked && list.menu !== null) act({ type: 'menu-key', key: key.name });
     else if (isAsked && replay.question !== null) {
-      // What was typed before a question could be read answers nothing: the answer may run code.
+      // Keys typed before a question can be read answer nothing: the answer may run code.
       if (this.#host.isShown(replay.question) || LEAVES.includes(key.name)) act({ type: 'replay-key', key: key.name });
     }
     // A paste is usually a locator: it opens the line that takes one.
