@@ -44,6 +44,8 @@ export interface ExportConversation {
   isCut: boolean;
   /** The mask was inferred or is unknown. */
   isInferred: boolean;
+  /** The content of a turn is not recorded, or a line of it cannot be read. */
+  isUnrecorded: boolean;
   /** Its tokens have a recorded mask, which does not follow the turns. */
   isSplit: boolean;
   /** Histories besides the main one. */
@@ -100,6 +102,7 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     isCut: isCut(rollout, turns),
     isInferred:
       !isSplit && (lossMask === null || lossMask.source === 'inferred' || lossMask.source === 'unknown' || isUnsure),
+    isUnrecorded: turns.some(({ isLost }) => isLost === true),
     isSplit,
     contexts: (rollout.contexts ?? []).filter(({ kind }) => kind !== 'main').length,
     hasPictures: hasPictureText(row.raw) || PICTURE_KEYS.some((key) => isFilled(extras[key])),

@@ -52,6 +52,10 @@ function hasLooseCall({ messages }: ExportConversation): boolean {
  * the user drops such rollouts (`--drop`) or accepts the loss by name (`--accept NAME`).
  */
 export const LIMITS = {
+  unrecorded: {
+    says: 'a rollout with a turn whose content is not recorded',
+    holds: ({ isUnrecorded }) => isUnrecorded,
+  },
   empty: {
     says: 'a rollout without a reply of the model',
     holds: (one) => !response(one).some(({ role }) => role === 'assistant'),
@@ -217,9 +221,14 @@ export const LIMITS = {
 export type ExportLimit = keyof typeof LIMITS;
 export const LIMIT_NAMES = keysIn(LIMITS);
 
+/** No format holds these, and nothing accepts them: our words about a turn are none of it. */
+const OF_ALL: readonly ExportLimit[] = ['unrecorded'];
+
 /** `--accept` takes these. Without a reply or without ids there would be nothing in the row. */
-export const ACCEPTABLE_LIMITS = LIMIT_NAMES.filter((name) => name !== 'empty' && name !== 'no_ids');
+export const ACCEPTABLE_LIMITS = LIMIT_NAMES.filter(
+  (name) => name !== 'empty' && name !== 'no_ids' && !OF_ALL.includes(name),
+);
 
 /** The first limit that a conversation meets; null if it fits. */
 export const firstLimit = (conversation: ExportConversation, limits: readonly ExportLimit[]): ExportLimit | null =>
-  limits.find((limit) => LIMITS[limit].holds(conversation)) ?? null;
+  [...OF_ALL, ...limits].find((limit) => LIMITS[limit].holds(conversation)) ?? null;

@@ -306,6 +306,7 @@ export function pairResults(
 ): void {
   const byId = new Map<string, ToolCall>();
   let waiting: ToolCall[] = [];
+  const named = new Set(messages.flatMap(({ answers }) => answers ?? []));
   const isAnswer = (index: number): boolean =>
     ANSWERING.has(turns[index]?.role ?? '') || messages[index]?.isResult === true;
   let isEachAnswered = false;
@@ -336,7 +337,12 @@ export function pairResults(
         ? asked
         : isNamed
           ? undefined
-          : waiting.find((one) => (one.error === null || isEachAnswered) && (!answers || one.id === null));
+          : waiting.find(
+              (one) =>
+                (one.error === null || isEachAnswered) &&
+                // A result that names the call comes before one that is merely next to it.
+                (one.id === null || (!answers && !named.has(one.id))),
+            );
     if (call === undefined) continue;
     call.resultTurn = turn.index;
     const at = waiting.indexOf(call);

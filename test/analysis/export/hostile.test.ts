@@ -1,9 +1,13 @@
 // Records that no trainer would write, through every format.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { conversationOf, type ExportConversation, withWholeTurns } from '../../../src/analysis/export/conversation.ts';
 import { firstLimit } from '../../../src/analysis/export/limits.ts';
 import { EXPORT_FORMATS } from '../../../src/analysis/export/registry.ts';
+import { Dump } from '../../../src/core/dump/dump.ts';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { printJson } from '../../../src/core/json/print.ts';
@@ -256,4 +260,23 @@ test('batches hold ids, masks and finite numbers of one length', () => {
 test('prompts and answers have a message before the reply', () => {
   for (const takes of ['prompts', 'labels'])
     for (const { row } of written(takes)) expect(row.prompt.length).toBeGreaterThan(0);
+});
+
+test('what is said in place of a reply that is not recorded goes out in no format', async () => {
+  const span = {
+    object: 'trace.span',
+    id: 's',
+    trace_id: 't',
+    started_at: '2026-01-01T00:00:00+00:00',
+    span_data: { type: 'response', response_id: 'resp_1' },
+  };
+  const path = join(mkdtempSync(join(tmpdir(), 'unrecorded-')), 'traces.jsonl');
+  writeFileSync(path, `${JSON.stringify(span)}\n`);
+  const dump = Dump.open([path]);
+  const [file] = dump.files;
+  await file!.buildIndex(() => true);
+  const conversation = conversationOf(file!.read(0));
+  dump.close();
+  expect(conversation?.messages.map(({ text }) => text)).toEqual(['[the reply resp_1 is not recorded here]']);
+  for (const format of EXPORT_FORMATS) expect(firstLimit(conversation!, format.limits), format.name).toBe('unrecorded');
 });

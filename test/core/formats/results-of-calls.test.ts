@@ -116,6 +116,19 @@ describe('the results of calls are found, and what they say of a failure, whoeve
     expect(spoken?.results.some(Boolean)).toBe(false);
   });
 
+  test('a result that names its call comes before what the environment says next to it', async () => {
+    const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const [seen] = await read({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'environment', content: 'You have 2 steps left.' },
+        { role: 'tool', tool_call_id: 'a', content: 'Error: not found' },
+      ],
+    });
+    expect(seen!.turns[1]!.toolCalls.map(({ resultTurn }) => resultTurn)).toEqual([3]);
+  });
+
   test('a writer that keeps no results at all is named once', async () => {
     const said = (count: number) => [
       { role: 'user', content: 'Go.' },
