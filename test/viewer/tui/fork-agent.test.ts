@@ -73,13 +73,18 @@ test('a takes the agent that made the rollout; its branch is below the original,
   await app.sees(/▸ branch 0 from t3, /);
 });
 
-test('an agent that goes another way is stopped, and the two are side by side', async () => {
-  model = await scriptedModel(() => ({ text: 'never' }));
-  const live = ['--model-url', model.url, '--model', 'qwen', '--agent', `WRONG=1 ${agent}`];
+/** Continues from the last reply with the agent, in an environment that makes it misbehave. */
+async function runAgent(setting: string, url: string): Promise<void> {
+  const live = ['--model-url', url, '--model', 'qwen', '--agent', `${setting} ${agent}`];
   await open({ '1.jsonl': [RECORD] }, live, { rows: 50, columns: 150 });
   app.press('l', 'l', 'a');
-  await app.sees('with the agent WRONG=1');
+  await app.sees(`with the agent ${setting}`);
   app.press('Enter');
+}
+
+test('an agent that goes another way is stopped, and the two are side by side', async () => {
+  model = await scriptedModel(() => ({ text: 'never' }));
+  await runAgent('WRONG=1', model.url);
   await app.sees(/1:1 score –.* and .*-t3-/);
   await app.sees('went another way before t3: the request for t3, in its message 2');
   expect(model.requests).toHaveLength(0);
@@ -87,11 +92,7 @@ test('an agent that goes another way is stopped, and the two are side by side', 
 
 test('^c stops an agent that hangs', async () => {
   model = await scriptedModel(() => ({ text: 'never' }));
-  const live = ['--model-url', model.url, '--model', 'qwen', '--agent', `HANG=1 ${agent}`];
-  await open({ '1.jsonl': [RECORD] }, live, { rows: 50, columns: 150 });
-  app.press('l', 'l', 'a');
-  await app.sees('with the agent HANG=1');
-  app.press('Enter');
+  await runAgent('HANG=1', model.url);
   await app.sees('running, ^c cancels');
   app.press('ctrl+c');
   await app.sees('cancelled');

@@ -28,13 +28,19 @@ const agent = (command: string, more: object = {}) =>
     ...more,
   }) as never;
 
-const call = (name: string, confirm: 'all' | null) =>
+const HERE = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [] as number[], stateful: false };
+const UNCONFINED = {
+  ...HERE,
+  ...{ name: 'this program', why: 'with all your rights', asks: ', with all your rights?' },
+};
+
+const call = (more: object) =>
   ({
     kind: 'call',
     place: null,
-    call: 0,
-    turn: 2,
-    name,
+    call: 2,
+    turn: 6,
+    name: 'f',
     edited: undefined,
     repeat: 1,
     session: false,
@@ -42,15 +48,9 @@ const call = (name: string, confirm: 'all' | null) =>
     rollouts: 5120,
     marked: null,
     known: null,
-    where: {
-      name: 'this program',
-      why: 'with all your rights',
-      asks: ', with all your rights?',
-      problem: null,
-      before: [],
-      stateful: false,
-    },
-    confirm,
+    where: HERE,
+    confirm: null,
+    ...more,
   }) as never;
 
 describe('a question', () => {
@@ -63,8 +63,8 @@ describe('a question', () => {
     );
     const kind = fc.constantFrom(
       agent,
-      (name: string) => call(name, null),
-      (name: string) => call(name, 'all'),
+      (name: string) => call({ name, where: UNCONFINED }),
+      (name: string) => call({ name, where: UNCONFINED, confirm: 'all' }),
     );
     fc.assert(
       fc.property(sizes, text, kind, ({ width, rows }, name, question) => {
@@ -110,4 +110,57 @@ test('wrapped pieces lose no character but blanks at a break, and keep their sty
       expect(wrapPieces(pieces, width, 2).length).toBeLessThanOrEqual(2);
     }),
   );
+});
+
+describe('a question about a call', () => {
+  const lines = (more: object): string[] => {
+    const { what, keys } = questionLines(call(more), 200, 24);
+    return shown([...what, ...keys], 200);
+  };
+
+  test('says what would run and where, and the keys that there are', () => {
+    expect(lines({})).toEqual([
+      ' ! f t6, call 3 of 3 on bubblewrap (here)',
+      ' Enter run  e/E edit  i ask  a all 3  f list 5,120  k ×1  s session  Tab next  Esc close',
+    ]);
+    expect(lines({ calls: 1, call: 0 })[1]).toBe(' Enter run  e/E edit  i ask  a all  f list 5,120  k ×1  Esc close');
+  });
+
+  test.each<[number[], string]>([
+    [[0], 'after call 1'],
+    [[0, 1], 'after calls 1 and 2'],
+    [[0, 1, 2, 3], 'after calls 1 to 4'],
+    [[0, 2, 3], 'after 3 calls'],
+  ])('that come before it: %j', (before, said) => {
+    expect(lines({ where: { ...HERE, before } })[0]).toContain(`, ${said} on`);
+  });
+
+  test('cannot be run where there is a problem, but for edited arguments', () => {
+    const problem = { ...HERE, problem: 'no tool' };
+    expect(lines({ where: problem })).toEqual([
+      ' ! f t6, call 3 of 3  cannot run: no tool',
+      expect.not.stringContaining('Enter'),
+    ]);
+    expect(lines({ where: problem, edited: {} })).toEqual([
+      ' ! f t6, call 3 of 3 edited on bubblewrap (here)',
+      expect.stringContaining('Enter'),
+    ]);
+    expect(lines({ where: null })[1]).not.toContain('Enter');
+  });
+
+  test('knows what is done of the list', () => {
+    expect(lines({ known: 7 })[1]).toContain('f list 7 of 5,120 done  F again');
+    expect(lines({ known: 5120 })[1]).not.toContain('F again');
+  });
+
+  test('on a server many calls are asked for once more', () => {
+    expect(lines({ confirm: 'all', where: { ...HERE, name: 'http://a', asks: '?' } })).toEqual([
+      ' ! run all 3 calls of this rollout on http://a?',
+      ' y run  Esc close',
+    ]);
+    expect(lines({ confirm: 'list', where: null })).toEqual([
+      ' ! run the calls of 5,120 rollouts  finding a sandbox …',
+      ' Esc close',
+    ]);
+  });
 });

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Piece } from '../../../src/viewer/present/line.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
-import { questionLines } from '../../../src/viewer/tui/questions/question-lines.ts';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
 import { footOf } from '../../../src/viewer/tui/views/footer.ts';
 import { foundText, listHead } from '../../../src/viewer/tui/views/list-head.ts';
@@ -91,87 +90,6 @@ describe('the foot', () => {
     expect(text(footOf(scene(), 160)[0]!.right)).toMatch(/^18\/18, 2 away /);
     await screen.do({ type: 'filter', text: 'step == 1' }).settled();
     expect(text(footOf(scene(), 160)[0]!.right)).toMatch(/^8\/8 {3}/);
-  });
-});
-
-describe('a question about a call', () => {
-  const where = {
-    name: 'bubblewrap',
-    why: 'here',
-    asks: null,
-    problem: null,
-    before: [] as number[],
-    stateful: false,
-  };
-  const lines = (more: object): string[] => {
-    const { what, keys } = questionLines(
-      {
-        kind: 'call',
-        place: null,
-        call: 2,
-        turn: 6,
-        name: 'f',
-        edited: undefined,
-        repeat: 1,
-        session: false,
-        calls: 3,
-        rollouts: 5120,
-        marked: null,
-        known: null,
-        where,
-        confirm: null,
-        ...more,
-      } as never,
-      200,
-      24,
-    );
-    return [...what, ...keys].map(text);
-  };
-
-  test('says what would run and where, and the keys that there are', () => {
-    expect(lines({})).toEqual([
-      ' ! f t6, call 3 of 3 on bubblewrap (here)',
-      ' Enter run  e/E edit  i ask  a all 3  f list 5,120  k ×1  s session  Tab next  Esc close',
-    ]);
-    expect(lines({ calls: 1, call: 0 })[1]).toBe(' Enter run  e/E edit  i ask  a all  f list 5,120  k ×1  Esc close');
-  });
-
-  test.each<[number[], string]>([
-    [[0], 'after call 1'],
-    [[0, 1], 'after calls 1 and 2'],
-    [[0, 1, 2, 3], 'after calls 1 to 4'],
-    [[0, 2, 3], 'after 3 calls'],
-  ])('that come before it: %j', (before, said) => {
-    expect(lines({ where: { ...where, before } })[0]).toContain(`, ${said} on`);
-  });
-
-  test('cannot be run where there is a problem, but for edited arguments', () => {
-    const problem = { ...where, problem: 'no tool' };
-    expect(lines({ where: problem })).toEqual([
-      ' ! f t6, call 3 of 3  cannot run: no tool',
-      expect.not.stringContaining('Enter'),
-    ]);
-    expect(lines({ where: problem, edited: {} })).toEqual([
-      ' ! f t6, call 3 of 3 edited on bubblewrap (here)',
-      expect.stringContaining('Enter'),
-    ]);
-    expect(lines({ where: null })[1]).not.toContain('Enter');
-  });
-
-  test('knows what is done of the list', () => {
-    expect(lines({ known: 7 })[1]).toContain('f list 7 of 5,120 done  F again');
-    expect(lines({ known: 5120 })[1]).not.toContain('F again');
-  });
-
-  test('on a server many calls are asked for once more', () => {
-    expect(lines({ confirm: 'all', where: { ...where, name: 'http://a', asks: '?' } })).toEqual([
-      ' ! run all 3 calls of this rollout on http://a?',
-      ' y run  Esc close',
-    ]);
-    expect(lines({ confirm: 'list', where: null })).toEqual([
-      ' ! run the calls of 5,120 rollouts  finding a sandbox …',
-      ' Esc close',
-    ]);
   });
 });
 
