@@ -53,6 +53,9 @@ interface DataEvents {
 
 type DataParts = Pick<Data, 'dump' | 'live' | 'keys'> & Partial<Pick<Data, 'tokenizer'>> & { pages: PageSource };
 
+/** The layouts of a pane that shows one record. */
+type RecordLayouts = Pick<Layouts, 'of' | 'peek'>;
+
 /**
  * The store behind the screen. It caches what it made until the dump changes or something else is requested: the rows of the list (and the
  * complete ones before them), the open record, layouts, searches, groups, the page on screen. Its component classes document when each is
@@ -395,31 +398,31 @@ export class DumpData implements StoredAnswers {
   }
 
   layout(state: State): Layout | null {
-    const place = state.list.cursor;
-    const width = this.geometry(state).transcriptWidth;
-    return place === null || width === 0 ? null : this.#layouts.of(state, place, this.record(place), width);
+    return this.#laid(state, this.#layouts, this.geometry(state).transcriptWidth);
   }
 
   details(state: State): Layout | null {
-    const place = state.list.cursor;
-    const width = this.geometry(state).detailsWidth;
-    return place === null || width === 0 ? null : this.#details.of(state, place, this.record(place), width);
-  }
-
-  peekDetails(state: State): Layout | null | undefined {
-    const place = state.list.cursor;
-    const width = this.geometry(state).detailsWidth;
-    if (place === null || width === 0) return null;
-    const record = this.#records.peek(place);
-    return record === undefined ? undefined : this.#details.peek(state, place, record, width);
+    return this.#laid(state, this.#details, this.geometry(state).detailsWidth);
   }
 
   peekLayout(state: State): Layout | null | undefined {
+    return this.#peeked(state, this.#layouts, this.geometry(state).transcriptWidth);
+  }
+
+  peekDetails(state: State): Layout | null | undefined {
+    return this.#peeked(state, this.#details, this.geometry(state).detailsWidth);
+  }
+
+  #laid(state: State, layouts: RecordLayouts, width: number): Layout | null {
     const place = state.list.cursor;
-    const width = this.geometry(state).transcriptWidth;
+    return place === null || width === 0 ? null : layouts.of(state, place, this.record(place), width);
+  }
+
+  #peeked(state: State, layouts: RecordLayouts, width: number): Layout | null | undefined {
+    const place = state.list.cursor;
     if (place === null || width === 0) return null;
     const record = this.#records.peek(place);
-    return record === undefined ? undefined : this.#layouts.peek(state, place, record, width);
+    return record === undefined ? undefined : layouts.peek(state, place, record, width);
   }
 }
 
