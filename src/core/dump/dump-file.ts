@@ -244,19 +244,22 @@ export class DumpFile {
 
   async #look(options: UpdateOptions): Promise<FileChange> {
     const isFirst = this.#identity === null;
+    const wasGone = this.state === 'gone';
     if (isFirst) this.state = 'indexing';
     try {
       const identity = this.#content.identity();
+      // Those who heard that its records were gone have dropped them.
+      if (wasGone) this.generation++;
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
       if (seen !== null && isSameFile(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
         if (isKept) this.lastChange = this.#changeOf(identity.modified, false);
-        return this.#becomeReady(isKept ? 'replaced' : 'none');
+        return this.#becomeReady(isKept || wasGone ? 'replaced' : 'none');
       }
       if (seen !== null && this.error === null && isCompleted(seen, identity)) {
         this.#identity = identity;
         this.keep();
-        return this.#becomeReady('none');
+        return this.#becomeReady(wasGone ? 'replaced' : 'none');
       }
       this.error =
         !this.#content.isStream && ((isFirst && !isKept) || identity.size === 0) ? problemOfFile(this.path) : null;
@@ -279,12 +282,12 @@ export class DumpFile {
       }
       if (isFirst && !isKept) this.#keepIndex(identity);
       // The first result counts as new, however much was already known.
-      return this.#becomeReady(isFirst ? 'replaced' : change);
+      return this.#becomeReady(isFirst || wasGone ? 'replaced' : change);
     } catch (error) {
       const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes(errorCode(error) ?? '');
       this.error = reasonOf(error);
       this.state = isGone && !isFirst ? 'gone' : this.count === 0 ? 'failed' : 'ready';
-      return this.state === 'gone' ? 'gone' : 'none';
+      return this.state === 'gone' && !wasGone ? 'gone' : 'none';
     }
   }
 

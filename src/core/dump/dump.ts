@@ -95,6 +95,8 @@ export class Dump {
   #nextNotice = 0;
   #isClosed = false;
   #isIndexed = false;
+  /** Files that are no longer listed. One that comes back under the same name is another. */
+  readonly #dropped = new WeakSet<DumpFile>();
   readonly #longRecords = new LongRecords();
   readonly #facts: FactsPass;
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
@@ -219,7 +221,7 @@ export class Dump {
 
   /** Looks at a file and updates its index. @param holdBack leave out a last line without its newline */
   async refresh(file: DumpFile, holdBack = this.holdBack): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#dropped.has(file)) return;
     const { count: before, error: knownError, generation } = file;
     const change = await file.update({
       holdBack,
@@ -229,6 +231,7 @@ export class Dump {
         return !this.#isClosed;
       },
     });
+    if (this.#dropped.has(file)) return;
     // A live run creates empty files and removes them; no notice for those.
     const isNews = file.error !== knownError && file.state !== 'gone' && !(this.holdBack && file.error === EMPTY);
     if (file.error !== null && isNews) this.notices.push(`${file.path}: ${file.error}`);
@@ -265,7 +268,10 @@ export class Dump {
     const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
     if (added.length === 0 && removed.length === 0) return [];
     this.#nameFiles([...this.#files.filter((file) => !removed.includes(file)), ...added].sort(inOrder));
-    for (const file of removed) this.#changed({ kind: 'gone', file, from: 0 });
+    for (const file of removed) {
+      this.#dropped.add(file);
+      this.#changed({ kind: 'gone', file, from: 0 });
+    }
     this.notify();
     return added;
   }

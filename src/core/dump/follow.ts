@@ -9,6 +9,8 @@ import { type Watching, type WatchOptions, watch } from './watch.ts';
 const SECOND_LOOK = 120;
 /** After listing directories, wait this many times as long as that took: 10,000 files take 40 ms, on a server more. */
 const LISTING_REST = 15;
+/** ms of the longest wait: a machine that stood still for seconds while it listed is no slow server. */
+const LONGEST_REST = 10_000;
 
 /** ms between two looks at a file, so that a writer that never pauses leaves time for the keyboard. */
 const GAP = 30;
@@ -133,7 +135,7 @@ export class Follower {
     for (const file of this.#dump.rescan()) this.#dirty.add(file);
     for (const file of this.#dump.files) if (file.state === 'gone' || file.state === 'failed') this.#dirty.add(file);
     const end = performance.now();
-    this.#nextListing = end + (end - start) * LISTING_REST;
+    this.#nextListing = end + Math.min((end - start) * LISTING_REST, LONGEST_REST);
   }
 
   /**

@@ -93,18 +93,21 @@ function watchPolling(looker: Looker, seconds: number, how: string, before: () =
   };
   const lookAt = (path: string) => {
     const state = fileState(path);
-    if (seen.get(path) !== state) looker.lookAtFile(path);
+    // A file that came back and went again between two polls was gone in both, and read in between.
+    if (state === GONE || seen.get(path) !== state) looker.lookAtFile(path);
     seen.set(path, state);
   };
   const timer = setInterval(look, seconds * 1000);
   return { how, close: () => clearInterval(timer) };
 }
 
+const GONE = 'gone';
+
 function fileState(path: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(path);
     return `${ino} ${size} ${mtimeMs}`;
   } catch {
-    return 'gone';
+    return GONE;
   }
 }

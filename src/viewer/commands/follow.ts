@@ -171,9 +171,10 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
     for (const alarm of live.judge()) printer.alarm(alarm);
     for (; printed < dump.notices.length; printed++) say(dump.notices[printed] ?? '');
   });
-  const follower = new Follower(dump, { poll: options.poll });
+  // Watching begins with a look at every file, which would change the order of these.
   for (const file of dump.files) await dump.refresh(file);
   live.begin();
+  const follower = new Follower(dump, { poll: options.poll });
   await follower.refreshAll();
   return new Promise((resolve) => {
     const timer = setInterval(() => {}, 1 << 30);

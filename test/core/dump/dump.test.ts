@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -31,6 +32,40 @@ const rowsIn = async (content: string | Uint8Array): Promise<DumpRecord[]> => {
 };
 
 describe('the files of a dump', () => {
+  test('a look at one that is no longer listed changes nothing, even if its name is in use again', async () => {
+    const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': verlLine() });
+    const dump = await opened(directory);
+    const [first] = dump.files;
+    const changes: string[] = [];
+    dump.onChange(({ kind, file }) => changes.push(`${kind} ${file.stem}`));
+    rmSync(join(directory, '1.jsonl'));
+    dump.rescan();
+    writeFileSync(join(directory, '1.jsonl'), verlLine());
+    if (first) await dump.refresh(first);
+    expect(changes).toEqual(['gone 1']);
+    for (const file of dump.rescan()) await dump.refresh(file);
+    expect(changes).toEqual(['gone 1', 'appended 1']);
+  });
+
+  test('is gone once, and comes back whole', async () => {
+    const directory = directoryWith({ 'run/1.jsonl': verlLine() });
+    const dump = await opened(join(directory, 'run'));
+    const [first] = dump.files;
+    const changes: string[] = [];
+    dump.onChange(({ kind, from }) => changes.push(`${kind} ${from}`));
+    const look = async () => {
+      dump.rescan();
+      if (first) await dump.refresh(first);
+    };
+    renameSync(join(directory, 'run'), join(directory, 'away'));
+    await look();
+    await look();
+    renameSync(join(directory, 'away'), join(directory, 'run'));
+    await look();
+    await look();
+    expect(changes).toEqual(['gone 0', 'replaced 0']);
+  });
+
   test('are in the order of streams and of step numbers; names without a number come last; dot directories are left out', async () => {
     const directory = directoryWith({
       'train/10.jsonl': verlLine(),
