@@ -26,10 +26,15 @@ export class DoubtfulDrift {
       this.#unrun ??= `call ${recorded.call} (${recorded.name}), which may have changed what this one finds, was not run`;
   }
 
+  /** The state that a call left is not the one in which later calls run. */
+  lose(recorded: RecordedAction): void {
+    this.#lacking ??= recorded.call;
+  }
+
   /** The verdict and reason of a call, in the order of the calls. */
   judge(recorded: RecordedAction, { verdict, reason }: Judged): Judged {
     const judged = verdict === 'drift' ? this.#drift(recorded, reason) : { verdict, reason };
-    if (judged.verdict === 'infra') this.#lacking ??= recorded.call;
+    if (judged.verdict === 'infra') this.lose(recorded);
     this.pass(recorded);
     return judged;
   }

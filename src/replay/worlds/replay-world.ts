@@ -85,9 +85,10 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       if (i < from) continue;
       if (isStopped() || recorded.call > (options.to ?? Number.POSITIVE_INFINITY)) return;
       let outcome: WorldRunOutcome;
+      let isCaptured: boolean;
       try {
         outcome = await runAction(recorded, world, tools, plan, network);
-        await world.capture();
+        isCaptured = await world.capture();
       } catch (error) {
         // A call that was interrupted has no outcome, and its state is not kept.
         if (isStopped()) return;
@@ -111,6 +112,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       beside = processes;
       const command = worldCommand(recorded);
       outcome = { ...outcome, ...doubts.judge(recorded, outcome) };
+      if (!isCaptured) doubts.lose(recorded);
       const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
       const lost = record.lost.filter((one) => !lostBefore.includes(one));
       lostBefore = record.lost;

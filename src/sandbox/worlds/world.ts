@@ -130,8 +130,8 @@ export class LiveWorld {
     const mark = newMark();
     const run = await this.#send(helperText(script, mark, this.#plan.env), mark, timeLimit, 'help');
     if (run.ended || run.timedOut) await this.#restart();
-    // A limit that an earlier command went over was seen only now.
-    return run.excess !== null && isFirstTry ? this.help(script, timeLimit, false) : run;
+    // What an earlier command left running ended the shell, or went over a limit, only now.
+    return run.ended && isFirstTry ? this.help(script, timeLimit, false) : run;
   }
 
   /** The bytes of a file; null if there is no readable one. */
@@ -148,16 +148,24 @@ export class LiveWorld {
     return run.exit === 0 ? null : run.stderr.toString('utf8').trim() || 'it could not be written';
   }
 
-  /** Saves a persistent shell's state. */
-  async capture(): Promise<void> {
-    if (this.#plan.shell !== 'persistent' || this.#child === null) return;
+  /**
+   * Saves a persistent shell's state. @returns false if the shell gave no answer, as one that can start no process: a new one in the
+   * last saved state has replaced it
+   */
+  async capture(): Promise<boolean> {
+    if (this.#plan.shell !== 'persistent' || this.#child === null) return true;
     const mark = newMark();
-    const run = await this.#send(captureText(mark), mark, 10, 'help');
-    if (run.exit === null) return;
+    const run = await this.#send(captureText(mark), mark, 30, 'help');
+    if (run.exit === null) {
+      this.#lost = ["the shell's state: it gave no answer"];
+      await this.#restart();
+      return false;
+    }
     const shell = this.#shell();
     const { reopen, lost } = shell === undefined ? { reopen: [], lost: [] } : openDescriptors(shell);
     this.#captured = [run.stdout.toString('utf8').replace(/\n$/, ''), ...reopen, ''].join('\n');
     this.#lost = lost;
+    return true;
   }
 
   /** The part of this shell's state that another shell cannot take over. */
