@@ -48,7 +48,9 @@ export async function stats(paths: readonly string[], options: StatsOptions): Pr
     if (options.curves) await printReport(await curvesReport(facts), options);
     else {
       const buckets = bucketsOf(facts, order.key, order.descending);
-      if (buckets.every(({ value }) => value === null)) throw unknownName('--by', order.key, facts);
+      // Rollouts without a step are one row; a key that nobody knows is probably a typo.
+      if (!FIELD_NAMES.includes(order.key) && buckets.every(({ value }) => value === null))
+        throw unknownName('--by', order.key, facts);
       for (const name of names ?? [])
         if (facts.numbers(name).every(Number.isNaN)) throw unknownName('--of', name, facts);
       if (options.best) await printReport(validationReport(facts, names ?? ['score'], order.key, buckets), options);
@@ -75,12 +77,14 @@ function columnNames({ by, of, histogram, best, curves }: StatsOptions): readonl
   return null;
 }
 
-/** No rollout has the name: probably a typo. */
+/** No rollout has the name: perhaps a typo. */
 function unknownName(option: string, name: string, facts: FactRows): UsageError {
   const names = facts.numberNames;
-  const near = nearestWord(name, [...names, ...FIELD_NAMES], (one) =>
-    Math.min(2, Math.floor(Math.min(one.length, name.length) / 3)),
-  );
+  const near = FIELD_NAMES.includes(name)
+    ? null
+    : nearestWord(name, [...names, ...FIELD_NAMES], (one) =>
+        Math.min(2, Math.floor(Math.min(one.length, name.length) / 3)),
+      );
   const hint = near === null ? `numbers here: ${names.join(', ')}` : `did you mean ${near}?`;
   return new UsageError(`${option}: no rollout here has ${name}; ${hint}`);
 }

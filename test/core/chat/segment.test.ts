@@ -218,6 +218,32 @@ describe('stripped text', () => {
     ]);
   });
 
+  test('what a loop appends behind a generation prompt is never text of the model', () => {
+    const words = fc.constantFrom('Summarise the last result.', 'Two turns are left.', 'Go on with the task.');
+    const reply = fc.constantFrom('', '', '<think>\nHm.\n</think>\nIt is 3.', 'It is 3.');
+    const observation = fc.oneof(
+      words.map((said) => [{ role: 'user', content: said }]),
+      words.map((said) => [
+        { role: 'system', content: 'You are a helpful assistant.' },
+        { role: 'user', content: said },
+      ]),
+      fc.constant([{ role: 'tool', content: '{"result": 3}' }]),
+    );
+    const written = ({ role, content }: { role: string; content: string }): string =>
+      role === 'tool' ? `user\n<tool_response>\n${content}\n</tool_response>\n` : `${role}\n${content}\n`;
+    const call = '<tool_call>\n{"name": "run", "arguments": {}}\n</tool_call>\n';
+    fc.assert(
+      fc.property(fc.array(fc.tuple(observation, reply), { minLength: 1, maxLength: 5 }), (rounds) => {
+        const response = rounds.map(([said, next]) => `${said.map(written).join('')}assistant\n${next && `${next}\n`}`);
+        const appended = rounds.flatMap(([said]) => said.map(({ content }) => content));
+        const turns = turnsOf(prompt, `${call}${response.join('')}It is 3.`).slice(2);
+        for (const { role, content } of turns)
+          if (role === 'assistant') for (const text of appended) expect(content).not.toContain(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("a dialogue's last word is the user's, most likely", () => {
     expect(turnsOf(prompt, 'Anna.\nuser\nThanks! ###STOP###').slice(2)).toEqual([
       { role: 'assistant', confidence: 'inferred', content: 'Anna.' },

@@ -127,6 +127,23 @@ describe('stats', () => {
     expect(names.length).toBe(new Set(names).size);
   });
 
+  test('rollouts without a step, or another field of ours, are one row', async () => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello.' },
+    ];
+    const lines = [1, 0].map((score) => JSON.stringify({ messages, score }));
+    const path = directoryWith({ 'session.jsonl': `${lines.join('\n')}\n` });
+    for (const by of [[], ['--by', 'policy']]) {
+      const { code, stdout } = await rolloutViewer(['stats', path, ...by]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^ *– +2 +0 +2 +0\.50 /m);
+    }
+    expect((await rolloutViewer(['stats', path, '--of', 'tokens'])).stderr).toMatch(
+      /no rollout here has tokens; numbers/,
+    );
+  });
+
   test('a key that no rollout has is reported', async () => {
     const { code, stderr } = await rolloutViewer(['stats', folder, '--by', 'nowhere']);
     expect(code).toBe(2);

@@ -36,6 +36,9 @@ const marked: Shape = {
 
 const ASKS = endsWithHeader('(?:^|\\n|</tool_response>)assistant\\n');
 
+/** A system text that another's words follow. */
+const GIVEN_AGAIN = String.raw`(?=(?:(?!(?:user|assistant|system|tool)\n)[^\n]*\n){1,40}?user\n)`;
+
 const stripped: Shape = {
   detects: (prompt, response) =>
     // The start of an overlong prompt was cut off.
@@ -78,10 +81,18 @@ const stripped: Shape = {
     { open: String.raw`(?<=^|\n)system name=[^\n]{0,40}\n`, begins: ['system name='], role: 'system' },
     // A loop that renders each observation separately writes the template's system prompt before it.
     {
-      open: String.raw`(?<=^|\n|[^\w\s])(?:assistant\n)?system\n(?=(?:(?!(?:user|assistant|system|tool)\n)[^\n]*\n){1,40}?user\n)`,
-      begins: ['system\n', 'assistant\nsystem\n'],
+      open: String.raw`(?<=^|\n|[^\w\s])system\n${GIVEN_AGAIN}`,
+      begins: ['system\n'],
       role: 'system',
       after: ['assistant', 'tool'],
+      leads: ['tool'],
+      weak: true,
+    },
+    {
+      open: String.raw`(?<=^|\n|[^\w\s])assistant\nsystem\n${GIVEN_AGAIN}`,
+      begins: ['assistant\nsystem\n'],
+      role: 'system',
+      after: ['assistant', 'tool', 'user'],
       leads: ['tool'],
       weak: true,
     },
