@@ -49,8 +49,10 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
   if (!isPaid && turns.at(-1) === last && last.toolCalls.length === 0 && !isDialogue(rollout)) {
     const words = last.text.slice(-LAST_WORDS);
     const refusal = REFUSES.exec(words)?.[1];
-    if (ASKS.test(words)) notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
-    else if (refusal !== undefined && givenAnswer(last.text) === null)
+    const given = givenAnswer(last.text);
+    if (given === null && ASKS.test(words))
+      notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
+    else if (refusal !== undefined && (given === null || REFUSES.test(given)))
       notice('gave_up', last.index, `the last words read like a refusal: “${refusal.slice(0, 80)}”`);
   }
   for (const turn of replies) {
@@ -62,9 +64,9 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
   checkNearAnswer(rollout, said, notice);
 }
 
-/** Somebody talks with the model in the response. */
+/** Somebody talks with the model in the response: a person may be refused what an environment never asks for. */
 const isDialogue = ({ turns, responseTurn }: UncheckedRollout): boolean =>
-  turns.some(({ role }, i) => i >= responseTurn && role === 'user') ||
+  turns.some(({ role, text }, i) => i >= responseTurn && role === 'user' && !ENVIRONMENT.test(text)) ||
   turns.slice(0, responseTurn).some(({ role }) => role === 'assistant');
 
 const DEMANDS =
@@ -184,6 +186,11 @@ function isOfType(value: JsonValue, type: string): boolean {
 const KNOWN_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
 const UNIT = String.raw`(?:(?:tool|function|search)[ _-]?)?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches|guesses|tries)`;
+/** A user turn that an environment wrote: its name before what it says, or what is left of a budget. */
+const ENVIRONMENT = new RegExp(
+  String.raw`^\s*(?:observation|environment|feedback|execution|result|output)s?(?: \w{1,12})?:|\b\d+ (?:more )?${UNIT} (?:left|remaining|remain)\b`,
+  'i',
+);
 /** Forms beside those of BUDGET: a limit behind what it limits, a counter at its end. */
 const SPENT = new RegExp(
   [
@@ -217,10 +224,10 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
 
 const LAST_WORDS = 400;
 const ASKS =
-  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have))\b[^.?]{0,160}[.?]|\bI(?:['’]d| would| will|['’]ll)? need (?:some )?(?:more|additional|further) (?:information|details|context|input)\b[^.?]{0,120}[.?])(?:\s*(?:thank|once|then I|I['’]ll|I will|I look|looking forward|with (?:that|this|it))\b[^.?!\n]{0,120}[.!])?\s*$/i;
+  /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have(?! (?:any|other|further|more|additional)\b)))\b(?! (?:you think|else)\b)[^.?]{0,160}[.?]|\bI(?:['’]d| would| will|['’]ll)? need (?:some )?(?:more|additional|further) (?:information|details|context|input)\b[^.?]{0,120}[.?])(?:\s*(?:thank|once|then I|I['’]ll|I will|I look|looking forward|with (?:that|this|it))\b[^.?!\n]{0,120}[.!])?\s*$/i;
 /** A sentence in which the model says that it does not do the task; "I cannot find it" or "I can't help but" is none. */
 const REFUSES =
-  /(?:^|[.!?:;,\n]|\bbut|\bso)\s*((?:(?:unfortunately|regretfully|as an ai[^,.]{0,40}),? )?I(?:['’]m| am)? ?(?:can(?:['’]t|not)|could not|couldn['’]t|won['’]t|will not|must decline to|have to decline to|decline to|(?:not able|unable|not willing|not comfortable) (?:to )?)(?: be able to)? ?(?:(?:further )?(?:help|assist)(?:ing)?(?! but\b)|comply|fulfil\w*|engage|support|complete (?:this|the|that|your)|answer (?:this|the|that|your)|solve (?:this|the|that|your)|do (?:this|that)|continue with (?:this|that|your)|(?:provide|give|offer) (?:\w+ ){0,3}?(?:assistance|help|answer|solution|response)|(?:generate|create|write|produce) (?:this|that|such)|fulfill)\b[^.!?\n]{0,160})/i;
+  /(?:^|[.!?:;,\n]|\bbut|\bso)\s*((?:(?:unfortunately|regretfully|as an ai[^,.]{0,40}),? )?I(?:['’]m| am)? ?(?:can(?:['’]t|not)|could not|couldn['’]t|won['’]t|will not|must decline to|have to decline to|decline to|(?:not able|unable|not willing|not comfortable) (?:to )?|(?:do not|don['’]t) have the (?:capability|capacity|ability|means) to)(?: be able to)? ?(?:\w+ or )?(?:(?:further )?(?:help|assist)(?:ing)?(?! but\b)|comply|fulfil\w*|engage|support|complete (?:this|the|that|your)|answer(?= (?:this|the|that|your)\b|[.!])|solve (?:this|the|that|your)|do (?:this|that)|continue with (?:this|that|your)|(?:provide|give|offer) (?:\w+ ){0,3}?(?:assistance|help|answers?|solutions?|responses?)|(?:generate|create|write|produce) (?:this|that|such)|fulfill)\b[^.!?\n]{0,160})/i;
 
 /** Words that occur in all prose of their language. */
 const COMMON =
