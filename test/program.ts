@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,42 @@ export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
+}
+
+let answering: ChildProcess | null = null;
+let asked: Promise<unknown> = Promise.resolve();
+
+/**
+ * The answer of the built program to a command line. One process of it answers everything that a worker of the tests asks, for a tenth of the
+ * processor time of a start each. `rolloutViewer` is for what a process does beside its answer: signals, stdin, its end.
+ */
+export function ask(
+  args: readonly string[],
+  { cwd = root, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
+  const answer = asked.then(async () => {
+    answering ??= fork(join(root, 'test/support/answering.mjs'));
+    const child = answering;
+    // It keeps no worker of the tests alive, but a question does.
+    child.unref();
+    child.channel?.ref();
+    child.send({ args, cwd, env: { ...process.env, ...env } });
+    const { isLast, ...ended } = await new Promise<Ended & { isLast: boolean }>((resolve, reject) => {
+      const fail = () => {
+        answering = null;
+        reject(new Error(`the program ended without an answer to ${args.join(' ')}`));
+      };
+      child.once('exit', fail).once('message', (message) => {
+        child.off('exit', fail);
+        resolve(message as Ended & { isLast: boolean });
+      });
+    });
+    child.channel?.unref();
+    if (isLast) answering = null;
+    return ended;
+  });
+  asked = answer.catch(() => {});
+  return answer;
 }
 
 /** Runs the built program to its end, without a terminal. */

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 
 let asked: number | null = null;
 
-/** The user's limits for each kind of thread. */
-export function allowThreads(count: number): void {
+/** The user's limits for each kind of thread; null for as many as the machine has processors for. */
+export function allowThreads(count: number | null): void {
   asked = count;
 }
 

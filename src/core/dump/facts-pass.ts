@@ -15,6 +15,8 @@ const BATCH_BYTES = 2 << 20;
 const MOST_THREADS = 8;
 /** Requests queued at a thread, so that it is never idle. */
 const AHEAD = 2;
+/** Bytes that a running thread reads in the time that another one takes to start. */
+const WORTH_A_THREAD = 4 << 20;
 
 /**
  * Extracts everything that needs a parse: visible rows first, then every record of the dump, in threads, each record
@@ -38,6 +40,8 @@ export class FactsPass {
   /** Names of extra values in the records seen so far. */
   readonly extras = new Set<string>();
   #pauses = 0;
+  /** Bytes of all requests so far: a small dump is read by one thread. */
+  #askedBytes = 0;
   #waiting: (() => void)[] = [];
 
   /** @param fileDone called when a file's records are done @param givesWay somebody is at the keyboard */
@@ -213,7 +217,9 @@ export class FactsPass {
       wantsDetails: !this.#givesWay,
       givesWay: this.#givesWay,
     };
-    const idlest = this.#workers.reduce((best, one) => (one.asked < best.asked ? one : best));
+    this.#askedBytes += lengths.reduce((sum, length) => sum + length, 0);
+    const started = this.#workers.slice(0, 1 + this.#askedBytes / WORTH_A_THREAD);
+    const idlest = started.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;
     const answer = await idlest.worker.ask(request, [places.buffer]);
     idlest.asked--;

@@ -13,10 +13,12 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { allowThreads } from '../../../src/core/async/thread-count.ts';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../../../src/core/dump/dump-file.ts';
 import { UsageError } from '../../../src/core/dump/paths.ts';
+import { RecordWorker } from '../../../src/core/dump/record-worker-client.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 
 async function opened(...paths: string[]): Promise<Dump> {
@@ -346,3 +348,24 @@ test.skipIf(process.platform !== 'linux')(
     }
   },
 );
+
+test('a small dump is read by one thread, since another one takes longer to start', async () => {
+  allowThreads(3);
+  const ask = vi.spyOn(RecordWorker.prototype, 'ask').mockResolvedValue(null);
+  try {
+    for (const [megabytes, threads] of [
+      [1, 1],
+      [20, 3],
+    ] as const) {
+      ask.mockClear();
+      const line = verlLine({ output: 'x'.repeat(1 << 20) });
+      const dump = await opened(join(directoryWith({ '1.jsonl': line.repeat(megabytes) }), '1.jsonl'));
+      await dump.lookAtAll();
+      dump.close();
+      expect(new Set(ask.mock.contexts).size).toBe(threads);
+    }
+  } finally {
+    ask.mockRestore();
+    allowThreads(null);
+  }
+});

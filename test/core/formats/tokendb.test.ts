@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { rolloutViewer } from '../../program.ts';
+import { ask } from '../../program.ts';
 import { rolloutsOf } from './rollouts-of.ts';
 
 /** Two rollouts of two turns, as the store's writer packed them. */
 const SEGMENT = fileURLToPath(new URL('tokendb-segment.parquet', import.meta.url));
 
 test('rows of a parquet segment are rollouts, with text, calls, masks, log probabilities and metrics of tokens', async () => {
-  const { stdout, code } = await rolloutViewer(['show', `${SEGMENT}:1`, '--json']);
+  const { stdout, code } = await ask(['show', `${SEGMENT}:1`, '--json']);
   expect(code).toBe(0);
   const rollout = JSON.parse(stdout);
   expect(rollout).toMatchObject({ format: 'tokendb', step: 4, score: 1.25, group: '4/0', unread: [] });

@@ -1,6 +1,6 @@
 // Artifacts of Weights & Biases and MLflow where these trackers lay them, by their documentation: nothing is exported first.
 import { expect, test } from 'vitest';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 const table = JSON.stringify({
   columns: ['step', 'prompt', 'response', 'score'],
@@ -65,7 +65,7 @@ test.each([
   ['artifacts', 3],
   ['mlruns', 5],
 ])('%s: every rollout of its tables, dumps and traces is listed, and nothing else', async (folder, count) => {
-  const { code, stdout, stderr } = await rolloutViewer(['ls', folder, '--json'], { cwd: directoryWith(files) });
+  const { code, stdout, stderr } = await ask(['ls', folder, '--json'], { cwd: directoryWith(files) });
   const rows = jsonLines(stdout);
   expect([code, stderr, rows.length]).toEqual([0, '', count]);
   for (const row of rows) expect(row).toMatchObject({ turns: 2 });
@@ -73,13 +73,13 @@ test.each([
 
 test('heads of MLflow without what they head are reported by its name', async () => {
   const cwd = directoryWith({ [HEAD]: files[HEAD] ?? '', [EXPERIMENT]: files[EXPERIMENT] ?? '' });
-  const { stderr } = await rolloutViewer(['ls', 'mlruns'], { cwd });
+  const { stderr } = await ask(['ls', 'mlruns'], { cwd });
   expect(stderr).toMatch(/head of (a trace|a run or an experiment) of MLflow/);
   expect(stderr).not.toContain('no known form');
 });
 
 test('a locator with the colon of a version is read again', async () => {
   const cwd = directoryWith(files);
-  const { stdout } = await rolloutViewer(['show', 'artifacts/dump:v3/train/1.jsonl:1', '--json'], { cwd });
+  const { stdout } = await ask(['show', 'artifacts/dump:v3/train/1.jsonl:1', '--json'], { cwd });
   expect(JSON.parse(stdout).locator).toBe('artifacts/dump:v3/train/1.jsonl:1');
 });

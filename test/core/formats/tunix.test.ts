@@ -12,7 +12,7 @@ import {
   TrajectoryCollectEngine,
   trajectoryToDict,
 } from '../../../src/engine/index.ts';
-import { directoryWith, jsonLines, rolloutViewer } from '../../program.ts';
+import { ask, directoryWith, jsonLines } from '../../program.ts';
 
 async function trajectory() {
   const tools = parseTools('tools: [{class_name: calculator}]', 't.yaml');
@@ -34,7 +34,7 @@ async function trajectory() {
 
 const show = async (name: string, content: string) => {
   const directory = directoryWith({ [name]: content });
-  const ended = await rolloutViewer(['show', '--json', `${name}:1`], { cwd: directory });
+  const ended = await ask(['show', '--json', `${name}:1`], { cwd: directory });
   expect(ended.stderr).toBe('');
   return jsonLines(ended.stdout)[0] as never as {
     format: string;
@@ -72,9 +72,7 @@ describe('Trajectory.to_dict() as JSON', () => {
       'all.json': JSON.stringify([dict, dict]),
       'lines.jsonl': `${JSON.stringify(dict)}\n`,
     });
-    const rows = jsonLines(
-      (await rolloutViewer(['ls', '--json', 'all.json', 'lines.jsonl'], { cwd: directory })).stdout,
-    );
+    const rows = jsonLines((await ask(['ls', '--json', 'all.json', 'lines.jsonl'], { cwd: directory })).stdout);
     expect(rows.map(({ locator, format, turns }) => [locator, format, turns])).toEqual([
       ['all.json:1', 'tunix', 5],
       ['all.json:2', 'tunix', 5],
@@ -226,7 +224,7 @@ describe('a model agent', () => {
     const env = new ToolEnvironment({ question: 'q' }, []);
     const engine = new TrajectoryCollectEngine(new ModelAgent(), env, { modelCall: () => ({ text: 'a' }) });
     const directory = directoryWith({ 't.json': JSON.stringify(trajectoryToDict(await engine.collect('Trajectory'))) });
-    const plain = await rolloutViewer(['show', join(directory, 't.json:1')]);
+    const plain = await ask(['show', join(directory, 't.json:1')]);
     expect(plain.stdout).toContain('[user]\n\nq\n\n[assistant]\n\na\n');
   });
 });

@@ -6,7 +6,7 @@ import { CHECKS } from '../../../src/core/rollout/checks.ts';
 import { FACT_ROW, Facts, factRow } from '../../../src/core/rollout/fact-row.ts';
 import { FACTS } from '../../../src/core/rollout/facts.ts';
 import { NO_GROUP } from '../../../src/core/rollout/group-key.ts';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
 const failed = `<think>\nhm\n</think>\n${call}user\n<tool_response>\nTraceback (most recent call last):\nValueError: x\n</tool_response>\nassistant\nit broke.`;
@@ -62,13 +62,11 @@ test('the index keeps any facts beside any findings, and knows who was not looke
 test('an entry of the table is a name for filters and sort orders, and a key of the JSON', async () => {
   const directory = directoryWith({ '1.jsonl': verlLine({ output: 'done.' }) + verlLine({ output: failed }) });
   for (const { name } of FACTS) expect(FIELD_NAMES).toContain(name);
-  const rows = jsonLines((await rolloutViewer(['ls', '--json', '--filter', 'tool_errors > 0', directory])).stdout);
+  const rows = jsonLines((await ask(['ls', '--json', '--filter', 'tool_errors > 0', directory])).stdout);
   expect(rows.map(({ sample }) => sample)).toEqual([2]);
   for (const { name } of FACTS) expect(rows[0]).toHaveProperty([name]);
-  const byWord = await rolloutViewer(['ls', '--json', '--filter', 'ended == "length"', directory]);
+  const byWord = await ask(['ls', '--json', '--filter', 'ended == "length"', directory]);
   expect(byWord.code).toBe(1);
-  const longest = jsonLines(
-    (await rolloutViewer(['ls', '--json', '--sort', 'chars:desc', '--limit', '1', directory])).stdout,
-  );
+  const longest = jsonLines((await ask(['ls', '--json', '--sort', 'chars:desc', '--limit', '1', directory])).stdout);
   expect(longest[0]).toMatchObject({ sample: 2 });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
 const result = (text: string): string => `user\n<tool_response>\n${text}\n</tool_response>\nassistant\n`;
@@ -10,7 +10,7 @@ const silent = verlLine({ output: 'it is 5.' });
 const dump = (): string => directoryWith({ '1.jsonl': failed + fine + silent, '2.jsonl': fine + silent });
 
 test('a check is counted over what it could see, and a condition fails by the exit status', async () => {
-  const { code, stdout } = await rolloutViewer(['audit', dump(), '--fail-on', 'finding:tool_error', '--json']);
+  const { code, stdout } = await ask(['audit', dump(), '--fail-on', 'finding:tool_error', '--json']);
   const lines = jsonLines(stdout);
   expect(lines.find(({ check }) => check === 'tool_error')).toMatchObject({ found: 1, observed: 3, unobserved: 2 });
   expect(lines.find(({ check }) => check === 'mask_zero')).toMatchObject({ found: 0, observed: 0, rate: null });
@@ -19,7 +19,7 @@ test('a check is counted over what it could see, and a condition fails by the ex
 });
 
 test('so many may match as are allowed, and what nobody could see fails nothing', async () => {
-  const run = (...args: string[]) => rolloutViewer(['audit', dump(), ...args]);
+  const run = (...args: string[]) => ask(['audit', dump(), ...args]);
   expect((await run('--fail-on', 'finding:tool_error', '--allow', '1')).code).toBe(0);
   expect((await run('--fail-on', 'finding:tool_error', '--allow', '30%')).code).toBe(1);
   const blind = await run('--fail-on', 'finding:mask_zero');
@@ -30,7 +30,7 @@ test('so many may match as are allowed, and what nobody could see fails nothing'
 });
 
 test('JUnit has a test for each condition, its text escaped', async () => {
-  const { stdout } = await rolloutViewer([
+  const { stdout } = await ask([
     'audit',
     dump(),
     '--junit',
@@ -45,7 +45,7 @@ test('JUnit has a test for each condition, its text escaped', async () => {
 });
 
 test('errors are by tool and step, with their kind, fault and the calls beside them', async () => {
-  const { stdout } = await rolloutViewer(['errors', dump(), '--json']);
+  const { stdout } = await ask(['errors', dump(), '--json']);
   expect(jsonLines(stdout)).toEqual([
     {
       tool: 'f',
@@ -59,12 +59,12 @@ test('errors are by tool and step, with their kind, fault and the calls beside t
       first: expect.stringMatching(/1\.jsonl:1#t2$/),
     },
   ]);
-  const none = await rolloutViewer(['errors', directoryWith({ '1.jsonl': silent })]);
+  const none = await ask(['errors', directoryWith({ '1.jsonl': silent })]);
   expect([none.stdout, none.stderr]).toEqual(['', 'rollout-viewer: no tool was called\n']);
 });
 
 test('calls are counted by tool, whether they failed or not', async () => {
-  const { stdout } = await rolloutViewer(['stats', dump(), '--by', 'tool', '--json']);
+  const { stdout } = await ask(['stats', dump(), '--by', 'tool', '--json']);
   expect(jsonLines(stdout)).toEqual([
     {
       tool: 'f',
@@ -78,9 +78,9 @@ test('calls are counted by tool, whether they failed or not', async () => {
       first: expect.stringMatching(/1\.jsonl:1#t2$/),
     },
   ]);
-  const table = await rolloutViewer(['stats', dump(), '--by', 'tool']);
+  const table = await ask(['stats', dump(), '--by', 'tool']);
   expect(table.stdout.split('\n')[1]).toMatch(/^f +3 +3 +1 +1 +0 +0 +0 +0 +0 +0 +exception +\S+:1#t2$/);
-  const mixed = await rolloutViewer(['stats', dump(), '--by', 'tool', '--of', 'score']);
+  const mixed = await ask(['stats', dump(), '--by', 'tool', '--of', 'score']);
   expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining('it takes no --of')]);
 });
 
@@ -96,20 +96,20 @@ test('what the gradient could not see is audited by step, and may fail the run',
   });
   const lines = [line(1, [0, 0], 0), line(0, [1, 1], 1), line(1, [1, 1], 2)];
   const dir = directoryWith({ '1.jsonl': lines.map((one) => `${JSON.stringify(one)}\n`).join('') });
-  const { stdout } = await rolloutViewer(['audit', dir, '--json']);
+  const { stdout } = await ask(['audit', dir, '--json']);
   expect(jsonLines(stdout).find(({ check }) => check === 'baseline_untrained')).toMatchObject({
     found: 1,
     observed: 1,
     unobserved: 0,
     first: expect.stringMatching(/1\.jsonl:1$/),
   });
-  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal'])).code).toBe(1);
-  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal:reward_masked'])).code).toBe(0);
-  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal:nothing'])).code).toBe(2);
+  expect((await ask(['audit', dir, '--fail-on', 'signal'])).code).toBe(1);
+  expect((await ask(['audit', dir, '--fail-on', 'signal:reward_masked'])).code).toBe(0);
+  expect((await ask(['audit', dir, '--fail-on', 'signal:nothing'])).code).toBe(2);
   const masked = directoryWith({
     '1.jsonl': `${JSON.stringify(line(1, [1, 0], 0))}\n${JSON.stringify(line(0, [1, 1], 1))}\n`,
   });
-  expect((await rolloutViewer(['audit', masked, '--fail-on', 'signal'])).code).toBe(1);
-  expect((await rolloutViewer(['audit', masked, '--fail-on', 'signal:error'])).code).toBe(0);
-  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal', '--no-signal'])).code).toBe(2);
+  expect((await ask(['audit', masked, '--fail-on', 'signal'])).code).toBe(1);
+  expect((await ask(['audit', masked, '--fail-on', 'signal:error'])).code).toBe(0);
+  expect((await ask(['audit', dir, '--fail-on', 'signal', '--no-signal'])).code).toBe(2);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { rolloutViewer } from '../../program.ts';
+import { ask } from '../../program.ts';
 import { writeDump } from '../../support/dump.ts';
 
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>';
@@ -34,7 +34,7 @@ const tagsOf = (html: string): string[] => [
 describe('compare --html', () => {
   test('of two runs is a table of prompts; what changed links to both sides', async () => {
     const page = join(out, 'runs.html');
-    const { code, stderr } = await rolloutViewer(['compare', a.dir, b.dir, '--html', page]);
+    const { code, stderr } = await ask(['compare', a.dir, b.dir, '--html', page]);
     expect([code, stderr]).toEqual([
       0,
       expect.stringContaining('3 prompts, 1 of them with a rollout of each side by side'),
@@ -49,7 +49,7 @@ describe('compare --html', () => {
 
   test('of a rollout is the tree of its group, with each answer below it', async () => {
     const page = join(out, 'tree.html');
-    const { code } = await rolloutViewer(['compare', `${join(a.dir, '1.jsonl')}:2`, '--html', page]);
+    const { code } = await ask(['compare', `${join(a.dir, '1.jsonl')}:2`, '--html', page]);
     expect(code).toBe(0);
     const html = readFileSync(page, 'utf8');
     expect(html).toMatch(/<div class="branch"><b>2 rollouts, mean score 0\.50<\/b> so/);
@@ -61,7 +61,7 @@ describe('compare --html', () => {
   });
 
   test('writes over no file that is no page', async () => {
-    const { code, stderr } = await rolloutViewer(['compare', a.dir, b.dir, '--html', join(a.dir, '1.jsonl')]);
+    const { code, stderr } = await ask(['compare', a.dir, b.dir, '--html', join(a.dir, '1.jsonl')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('is not a page by this program')]);
   });
 });

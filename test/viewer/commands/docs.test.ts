@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { plainPage, topicText, topicTitles } from '../../../src/viewer/commands/help-topics.ts';
-import { rolloutViewer, root } from '../../program.ts';
+import { ask, root } from '../../program.ts';
 
 const docs = join(root, 'docs');
 const pages = readdirSync(docs).filter((name) => /^[a-z-]+\.md$/.test(name));
@@ -18,8 +18,8 @@ test('help prints each page of docs/, and lists them in the order of the index',
   const titles = topicTitles();
   expect(titles.slice(0, 3).map(([name]) => name)).toEqual(['reading', 'keys', 'masks']);
   expect(titles.length).toBe(pages.length + 2);
-  expect((await rolloutViewer(['help', 'masks'])).stdout).toBe(topicText('masks'));
-  expect((await rolloutViewer(['help', 'replay'])).stdout).toContain('Every flag: rollout-viewer replay --help');
+  expect((await ask(['help', 'masks'])).stdout).toBe(topicText('masks'));
+  expect((await ask(['help', 'replay'])).stdout).toContain('Every flag: rollout-viewer replay --help');
 });
 
 test('a page of help has no Markdown left in it that hides its words', () => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { directoryWith, jsonLines, rolloutViewer } from '../../program.ts';
+import { ask, directoryWith, jsonLines } from '../../program.ts';
 
 const CALL = '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "print(2+2)"}}\n</tool_call>';
 
@@ -24,7 +24,7 @@ const DUMP =
 test('a rewritten turn is a branch with its author, which --verified takes after its calls and its score', async () => {
   const cwd = directoryWith({ '1.jsonl': DUMP, new: '#### 4' });
   const env = { XDG_STATE_HOME: join(cwd, 'state') };
-  const go = (...args: string[]) => rolloutViewer(args, { cwd, env });
+  const go = (...args: string[]) => ask(args, { cwd, env });
   const exported = async (out: string, ...more: string[]) => {
     const { stdout, stderr } = await go('export', 'mended', '--to', 'messages', '--inferred', '--out', out, ...more);
     return stdout + stderr;
@@ -59,7 +59,7 @@ test('an edit that cannot be made says why, and adds nothing', async () => {
   const cwd = directoryWith({ '1.jsonl': DUMP });
   writeFileSync(join(cwd, 'same'), '#### 5');
   const env = { XDG_STATE_HOME: join(cwd, 'state') };
-  const edit = (...args: string[]) => rolloutViewer(['set', 's', 'edit', ...args], { cwd, env });
+  const edit = (...args: string[]) => ask(['set', 's', 'edit', ...args], { cwd, env });
   for (const [args, says] of [
     [['1.jsonl:1', '--turn', '1', '--text', 'same'], 'nothing was changed'],
     [['1.jsonl:1', '--turn', '7', '--text', 'same'], 'this rollout has 2 turns'],
@@ -70,5 +70,5 @@ test('an edit that cannot be made says why, and adds nothing', async () => {
     expect(code).toBe(2);
     expect(stderr).toContain(says);
   }
-  expect((await rolloutViewer(['set', 's', 'show'], { cwd, env })).stdout).toBe('');
+  expect((await ask(['set', 's', 'show'], { cwd, env })).stdout).toBe('');
 });

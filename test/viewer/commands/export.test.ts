@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../../engine/byte-tokenizer.ts';
-import { directoryWith, rolloutViewer } from '../../program.ts';
+import { ask, directoryWith } from '../../program.ts';
 import { recordedLines, truthData } from '../../support/shared-data.ts';
 
 const IM = (role: string, text: string): string => `<|im_start|>${role}\n${text}<|im_end|>\n`;
@@ -48,7 +48,7 @@ const DUMP = [
 function workplace(dump: string) {
   const cwd = directoryWith({ '1.jsonl': dump });
   const env = { XDG_STATE_HOME: join(cwd, 'state') };
-  return { cwd, go: (...args: string[]) => rolloutViewer(args, { cwd, env }), path: (name: string) => join(cwd, name) };
+  return { cwd, go: (...args: string[]) => ask(args, { cwd, env }), path: (name: string) => join(cwd, name) };
 }
 
 const rows = (path: string) =>
@@ -406,7 +406,7 @@ describe.skipIf(!existsSync(given))('the recorded rollouts (skipped without ../s
     const tokenizer = join(given, 'tok/tokenizer.json');
     const out = join(cwd, 'a.jsonl');
     const args = ['--to', 'trl', '--out', out, '--drop', '--tokenizer', tokenizer, '--json'];
-    const { code, stdout } = await rolloutViewer(['export', join(given, 'rollouts.jsonl'), ...args], {
+    const { code, stdout } = await ask(['export', join(given, 'rollouts.jsonl'), ...args], {
       env: { XDG_STATE_HOME: cwd },
     });
     expect(code).toBe(0);
@@ -420,7 +420,7 @@ describe.skipIf(!existsSync(given))('the recorded rollouts (skipped without ../s
     const cwd = directoryWith({});
     const out = join(cwd, 'a.jsonl');
     const args = ['--to', 'trl-dpo', '--out', out, '--drop', '--accept', 'masked_results', '--pairs', 'all'];
-    const { code } = await rolloutViewer(['export', join(given, 'rollouts.jsonl'), ...args], {
+    const { code } = await ask(['export', join(given, 'rollouts.jsonl'), ...args], {
       env: { XDG_STATE_HOME: cwd },
     });
     expect(code).toBe(0);

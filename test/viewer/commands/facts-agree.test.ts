@@ -6,7 +6,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { afterAll, expect, test } from 'vitest';
 import { writeColumns } from '../../../src/analysis/export/files/parquet-file.ts';
 import { csvCells } from '../../../src/viewer/commands/row-csv.ts';
-import { jsonLines, rolloutViewer } from '../../program.ts';
+import { ask, jsonLines } from '../../program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'facts-agree-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -54,10 +54,10 @@ test('Parquet, CSV and ls --json give a drawn dump the same rows, types and cell
   const drawn = fc.sample(record, { numRuns: 400, seed: 39 });
   writeFileSync(dump, drawn.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const table = join(folder, 'drawn.parquet');
-  expect((await rolloutViewer(['facts', dump, '--parquet', table])).code).toBe(0);
+  expect((await ask(['facts', dump, '--parquet', table])).code).toBe(0);
   const rows = await parquetRows(table);
-  const listed = jsonLines((await rolloutViewer(['ls', '--json', dump])).stdout);
-  const [head = [], ...lines] = csvRows((await rolloutViewer(['facts', dump, '--csv'])).stdout);
+  const listed = jsonLines((await ask(['ls', '--json', dump])).stdout);
+  const [head = [], ...lines] = csvRows((await ask(['facts', dump, '--csv'])).stdout);
   expect([rows.length, listed.length, lines.length]).toEqual([drawn.length, drawn.length, drawn.length]);
   for (const [at, row] of rows.entries()) {
     expect(Object.keys(row)).toEqual(head);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jsonLines, rolloutViewer, root } from '../../program.ts';
+import { ask, jsonLines, root } from '../../program.ts';
 
 const DUMP = join(root, 'fixtures/rollout_data');
 /** An interpreter with DuckDB. */
@@ -21,7 +21,7 @@ type Row = Record<string, unknown>;
 
 async function written(...args: string[]): Promise<Row[]> {
   const path = join(folder, 'facts.parquet');
-  const { code, stderr } = await rolloutViewer(['facts', ...args, '--parquet', path]);
+  const { code, stderr } = await ask(['facts', ...args, '--parquet', path]);
   expect(stderr + code).toContain('rollouts');
   const bytes = readFileSync(path);
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
@@ -31,7 +31,7 @@ async function written(...args: string[]): Promise<Row[]> {
 describe('facts', () => {
   test('the file has the values that ls prints of each rollout, with null for what is unknown', async () => {
     const rows = await written(DUMP);
-    const listed: Row[] = jsonLines((await rolloutViewer(['ls', '--json', DUMP])).stdout);
+    const listed: Row[] = jsonLines((await ask(['ls', '--json', DUMP])).stdout);
     expect(rows.map(({ locator }) => locator)).toEqual(listed.map(({ locator }) => locator));
     for (const [at, row] of rows.entries()) {
       const one = listed[at] ?? {};
@@ -50,7 +50,7 @@ describe('facts', () => {
 
   test('CSV has the same columns and cells', async () => {
     const rows = await written(DUMP);
-    const { stdout } = await rolloutViewer(['facts', DUMP, '--csv']);
+    const { stdout } = await ask(['facts', DUMP, '--csv']);
     const [head, ...lines] = stdout.trimEnd().split('\n');
     expect(head?.split(',')).toEqual(Object.keys(rows[0] ?? {}));
     expect(lines).toHaveLength(rows.length);
@@ -65,9 +65,9 @@ describe('facts', () => {
     const rows = await written(DUMP, '--filter', 'tool_calls > 0');
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.every((row) => Number(row.tool_calls) > 0)).toBe(true);
-    expect((await rolloutViewer(['facts', DUMP])).code).toBe(2);
+    expect((await ask(['facts', DUMP])).code).toBe(2);
     mkdirSync(join(folder, 'taken'));
-    const refused = await rolloutViewer(['facts', DUMP, '--parquet', join(folder, 'taken')]);
+    const refused = await ask(['facts', DUMP, '--parquet', join(folder, 'taken')]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('cannot be written');
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -77,15 +77,15 @@ describe('facts', () => {
     const dump = join(folder, 'dump.jsonl');
     const table = join(folder, 'dump.parquet');
     writeFileSync(dump, '{"input":"q","output":"a","score":1,"step":1}\n');
-    expect((await rolloutViewer(['facts', dump, '--parquet', table])).code).toBe(0);
-    expect((await rolloutViewer(['facts', dump, '--parquet', table])).code).toBe(0);
+    expect((await ask(['facts', dump, '--parquet', table])).code).toBe(0);
+    expect((await ask(['facts', dump, '--parquet', table])).code).toBe(0);
     for (const [from, to] of [
       [dump, dump],
       [table, table],
       [table, dump],
     ] as const) {
       const before = readFileSync(to);
-      const { code, stderr } = await rolloutViewer(['facts', from, '--parquet', to]);
+      const { code, stderr } = await ask(['facts', from, '--parquet', to]);
       expect([code, stderr]).toEqual([2, expect.stringContaining('name')]);
       expect(readFileSync(to)).toEqual(before);
     }
@@ -93,10 +93,10 @@ describe('facts', () => {
 });
 
 describe('sql', () => {
-  const sql = (query: string, ...flags: string[]) => rolloutViewer(['sql', DUMP, query, '--python', python, ...flags]);
+  const sql = (query: string, ...flags: string[]) => ask(['sql', DUMP, query, '--python', python, ...flags]);
 
   test('without DuckDB it says how to get it, and what does without', async () => {
-    const { code, stderr } = await rolloutViewer(['sql', DUMP, 'select 1', '--python', 'no-such-python']);
+    const { code, stderr } = await ask(['sql', DUMP, 'select 1', '--python', 'no-such-python']);
     expect(code).toBe(2);
     expect(stderr).toContain('pip install duckdb');
     expect(stderr).toContain('facts --parquet');
@@ -107,7 +107,7 @@ describe('sql', () => {
       "select step, count(*) as rollouts from rollouts where stream = 'train' group by step order by step",
       '--json',
     );
-    const { stdout: stats } = await rolloutViewer(['stats', DUMP, '--json', '--filter', "stream == 'train'"]);
+    const { stdout: stats } = await ask(['stats', DUMP, '--json', '--filter', "stream == 'train'"]);
     expect(jsonLines(stdout).map(({ step, rollouts }) => [step, rollouts])).toEqual(
       jsonLines(stats).map(({ step, rollouts }) => [step, rollouts]),
     );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../../engine/byte-tokenizer.ts';
-import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, root, verlLine } from '../../program.ts';
 
 let folder: string;
 const record = (output: string, score: number, more = {}) =>
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('grep', () => {
   test('names rollout, turn and role; what a model wrote reaches no terminal unescaped', async () => {
-    const { code, stdout } = await rolloutViewer(['grep', 'NameError', folder]);
+    const { code, stdout } = await ask(['grep', 'NameError', folder]);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
@@ -31,7 +31,7 @@ describe('grep', () => {
 
   test('by role, counted, limited; smart case; a hit is what its offsets say', async () => {
     const json = async (...args: string[]) => {
-      const { stdout } = await rolloutViewer(['grep', ...args, folder, '--json']);
+      const { stdout } = await ask(['grep', ...args, folder, '--json']);
       return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
     };
     expect(await json('nameerror', '--count')).toEqual([{ locator: `${folder}/1.jsonl:2`, hits: 2 }]);
@@ -45,7 +45,7 @@ describe('grep', () => {
   });
 
   test('as a table: a line a turn with its hits and the first in its words, as on the screen', async () => {
-    const { stdout } = await rolloutViewer(['grep', 'e', folder, '--csv', '--role', 'tool', 'assistant']);
+    const { stdout } = await ask(['grep', 'e', folder, '--csv', '--role', 'tool', 'assistant']);
     const [head, ...lines] = stdout.trimEnd().split('\n');
     expect(head).toBe('rollout,role,score,hits,text');
     expect(lines.map((line) => line.split(',').slice(0, 4))).toContainEqual([
@@ -54,11 +54,11 @@ describe('grep', () => {
       '0',
       '2',
     ]);
-    const page = await rolloutViewer(['grep', 'NameError', folder, '--html', '-', '--limit', '1']);
+    const page = await ask(['grep', 'NameError', folder, '--html', '-', '--limit', '1']);
     expect(page.stdout).toContain('NameError: 2 hits in 1 rollout');
     expect(page.stderr).toContain('1 turn more than --limit');
     expect(page.stdout).not.toContain('\x1b');
-    expect(await rolloutViewer(['grep', 'e', folder, '--csv', '--count'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await ask(['grep', 'e', folder, '--csv', '--count'])).toMatchObject({ code: 2, stdout: '' });
   });
 
   test('the template and the tokenizer of the user hold for its filter', async () => {
@@ -78,25 +78,25 @@ describe('grep', () => {
       const wanted = read.flatMap(({ finds }, at) => (finds ? [`${dump}:${at + 1}`] : []));
       expect([check, wanted.length > 0 && wanted.length < read.length]).toEqual([check, true]);
       const given = ['--tokenizer', tokenizer, '--chat-template', template, '--filter', `finding:${check}`];
-      const { stdout } = await rolloutViewer(['grep', '.', dump, '--count', ...given]);
+      const { stdout } = await ask(['grep', '.', dump, '--count', ...given]);
       const found = stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.replace(/: \d+$/, '')]));
       expect([check, found]).toEqual([check, wanted]);
     }
   });
 
   test('nothing found is exit status 1, a pattern that cannot be read or a missing path 2', async () => {
-    expect(await rolloutViewer(['grep', 'zebra', folder])).toMatchObject({ code: 1, stdout: '' });
-    expect(await rolloutViewer(['grep', '(', folder])).toMatchObject({ code: 2, stdout: '' });
+    expect(await ask(['grep', 'zebra', folder])).toMatchObject({ code: 1, stdout: '' });
+    expect(await ask(['grep', '(', folder])).toMatchObject({ code: 2, stdout: '' });
     // The message holds nothing that was not typed.
-    const { stderr } = await rolloutViewer(['grep', '(', folder]);
+    const { stderr } = await ask(['grep', '(', folder]);
     expect(stderr).toBe('rollout-viewer: the pattern cannot be read: missing closing )\n');
-    expect(await rolloutViewer(['grep', 'x', join(folder, 'none')])).toMatchObject({ code: 2, stdout: '' });
+    expect(await ask(['grep', 'x', join(folder, 'none')])).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
 describe('stats', () => {
   test('a row a step, bad records apart', async () => {
-    const { code, stdout } = await rolloutViewer(['stats', folder, '--json']);
+    const { code, stdout } = await ask(['stats', folder, '--json']);
     expect(code).toBe(0);
     const rows = stdout
       .trimEnd()
@@ -110,7 +110,7 @@ describe('stats', () => {
   });
 
   test('by a key of the records, as CSV that a reader takes apart again', async () => {
-    const { stdout } = await rolloutViewer(['stats', folder, '--by', 'task', '--csv', '--filter', 'score >= 0']);
+    const { stdout } = await ask(['stats', folder, '--by', 'task', '--csv', '--filter', 'score >= 0']);
     const [head, ...lines] = stdout.trimEnd().split('\n');
     expect(head!.split(',').slice(0, 6)).toEqual(['stream', 'task', 'rollouts', 'bad', 'scored', 'score']);
     expect(lines.map((line) => line.replace(/^[^,]*,/, '').replace(/((?:"(?:[^"]|"")*"|[^,]*),\d).*/, '$1'))).toEqual([
@@ -120,7 +120,7 @@ describe('stats', () => {
   });
 
   test('no two columns of the CSV have one name', async () => {
-    const { stdout } = await rolloutViewer(['stats', join(root, 'fixtures/rollout_data'), '--csv']);
+    const { stdout } = await ask(['stats', join(root, 'fixtures/rollout_data'), '--csv']);
     const names = stdout.slice(0, stdout.indexOf('\n')).split(',');
     // Both a fact and a finding have this name.
     expect(names).toEqual(expect.arrayContaining(['repetition', 'finding:repetition']));
@@ -145,13 +145,13 @@ describe('stats', () => {
   });
 
   test('a key that no rollout has is reported', async () => {
-    const { code, stderr } = await rolloutViewer(['stats', folder, '--by', 'nowhere']);
+    const { code, stderr } = await ask(['stats', folder, '--by', 'nowhere']);
     expect(code).toBe(2);
     expect(stderr).toContain('--by: no rollout here has nowhere; numbers here: ');
   });
 
   test('nothing that matches is exit status 1', async () => {
-    expect(await rolloutViewer(['stats', folder, '--filter', 'score > 5'])).toMatchObject({ code: 1, stdout: '' });
+    expect(await ask(['stats', folder, '--filter', 'score > 5'])).toMatchObject({ code: 1, stdout: '' });
   });
 });
 
@@ -160,7 +160,7 @@ describe('stats --of', () => {
     '1.jsonl': [1, 0, Number.NaN, 1].map((score) => verlLine({ score, acc: 0.5 }).replace('null', 'NaN')).join(''),
     '4.jsonl': [0.25].map((score) => verlLine({ score, step: 4 })).join(''),
   });
-  const stats = async (...args: string[]) => rolloutViewer(['stats', run, ...args]);
+  const stats = async (...args: string[]) => ask(['stats', run, ...args]);
 
   test('shows the distribution of a number in each step, with every digit in JSON', async () => {
     const rows = jsonLines((await stats('--of', 'score,acc', '--json')).stdout);
@@ -183,7 +183,7 @@ describe('stats --of', () => {
       [null, 1],
     ]);
     for (const { filter, count } of bars) {
-      const { stdout } = await rolloutViewer(['ls', run, '--json', '--filter', String(filter)]);
+      const { stdout } = await ask(['ls', run, '--json', '--filter', String(filter)]);
       expect(jsonLines(stdout), String(filter)).toHaveLength(Number(count));
     }
   });
@@ -199,7 +199,7 @@ describe('stats --of', () => {
 test('stats --best says which rollouts it takes for separate prompts for lack of information', async () => {
   const stderrOf = async (prompts: readonly string[]) => {
     const lines = prompts.map((input, i) => verlLine({ input, output: `${i}`, score: i % 2 }));
-    return (await rolloutViewer(['stats', '--best', directoryWith({ '1.jsonl': lines.join('') })])).stderr;
+    return (await ask(['stats', '--best', directoryWith({ '1.jsonl': lines.join('') })])).stderr;
   };
   expect(await stderrOf(['user\nq\nassistant\n', 'user\nq\nassistant\n'])).toContain('2 rollouts in no group');
   expect(await stderrOf(['a', 'a', 'b', 'b'].map((one) => `user\n${one}\nassistant\n`))).not.toContain('in no group');

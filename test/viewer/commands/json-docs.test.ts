@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isFact } from '../../../src/core/rollout/facts.ts';
 import { commandTree } from '../../../src/viewer/commands/command-tree.ts';
 import { VERBS } from '../../../src/viewer/commands/commands.ts';
-import { directoryWith, jsonLines, rolloutViewer } from '../../program.ts';
+import { ask, directoryWith, jsonLines } from '../../program.ts';
 
 const page = readFileSync(new URL('../../../docs/json.md', import.meta.url), 'utf8');
 const dump = 'fixtures/rollout_data';
@@ -51,10 +51,9 @@ describe('each key is named', () => {
     ['replay', ['replay', dump, '--no-exec', '--table', '--journal', journal]],
     ['doctor', ['doctor']],
   ])('%s: %j', async (heading, args) => {
-    if (args[0] === 'set' && args[1] === 'chosen')
-      await rolloutViewer(['set', 'chosen', 'add', dump, '--journal', journal]);
-    if (args[0] === 'labels') await rolloutViewer(['label', `${dump}/train/1.jsonl:1`, 'good', '--journal', journal]);
-    const { stdout } = await rolloutViewer([...args, '--json']);
+    if (args[0] === 'set' && args[1] === 'chosen') await ask(['set', 'chosen', 'add', dump, '--journal', journal]);
+    if (args[0] === 'labels') await ask(['label', `${dump}/train/1.jsonl:1`, 'good', '--journal', journal]);
+    const { stdout } = await ask([...args, '--json']);
     // The table of facts is written by scripts/readme-tables.mjs.
     const keys = new Set(
       jsonLines(stdout)

@@ -6,7 +6,7 @@ import { keepLabel } from '../../../src/replay/journal/labels.ts';
 import { recordKey } from '../../../src/replay/journal/record-key.ts';
 import { halfOf } from '../../../src/viewer/judge/halves.ts';
 import { type Script, type ScriptedModel, scriptedModel } from '../../engine/scripted-model.ts';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 let model: ScriptedModel | null = null;
 afterEach(async () => {
@@ -29,11 +29,11 @@ function dump(outputs: readonly string[], rubric = RUBRIC) {
     path,
     at: (line: number) => `${join(path, '1.jsonl')}:${line}`,
     half: (line: number) => halfOf(recordKey(lines[line - 1]!.trimEnd())),
-    run: (...args: string[]) => rolloutViewer([...args, ...journal]),
+    run: (...args: string[]) => ask([...args, ...journal]),
     async judge(script: Script, ...args: string[]) {
       model ??= await scriptedModel(script);
       const flags = ['--rubric', join(directory, 'rubric.md'), '--model-url', model.url, '--model', 'm'];
-      return rolloutViewer(['judge', path, ...flags, ...journal, ...args]);
+      return ask(['judge', path, ...flags, ...journal, ...args]);
     },
     label(line: number, word: string) {
       const record = recordKey(lines[line - 1]!.trimEnd());

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 /** A dump of three rollouts, and a way to run commands whose labels are kept in a separate folder. */
 function dump() {
@@ -11,7 +11,7 @@ function dump() {
   });
   const journal = join(directory, 'labels');
   const at = (line: number) => `${join(directory, 'run/1.jsonl')}:${line}`;
-  const run = (...args: string[]) => rolloutViewer([...args, '--journal', journal]);
+  const run = (...args: string[]) => ask([...args, '--journal', journal]);
   return { directory, path: join(directory, 'run'), at, run, journal };
 }
 
@@ -104,6 +104,6 @@ test('an invalid place is reported, and a folder that cannot be written too', as
   expect((await run('labels', path)).code).toBe(1);
   const file = join(mkdtempSync(join(tmpdir(), 'rollout-viewer-')), 'file');
   writeFileSync(file, '');
-  const { stderr } = await rolloutViewer(['label', at(1), 'a', '--journal', file]);
+  const { stderr } = await ask(['label', at(1), 'a', '--journal', file]);
   expect(stderr).toContain('results are kept in');
 });

@@ -4,13 +4,13 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { FACTS } from '../../../src/core/rollout/facts.ts';
-import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
 
 const fixtures = 'fixtures/rollout_data';
 
 describe('ls', () => {
   test('prints a line a rollout, steps in order, what is wrong in a word', async () => {
-    const { stdout, code, stderr } = await rolloutViewer(['ls', fixtures]);
+    const { stdout, code, stderr } = await ask(['ls', fixtures]);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.length).toBe(35);
     expect(lines[1]).toMatch(/^fixtures\/rollout_data\/train\/1\.jsonl:1 +1 +1 +0\.00 +3 +0 +1\.2 kB$/);
@@ -21,12 +21,12 @@ describe('ls', () => {
 
   test('a folder in which nothing is a rollout says what it holds', async () => {
     const folder = directoryWith({ 'a.json': '{"alpha": 1}', 'b.json': '{"beta": 2}', 'c.json': '{"gamma": 3}' });
-    const { stderr, code } = await rolloutViewer(['ls', folder]);
+    const { stderr, code } = await ask(['ls', folder]);
     expect(stderr).toContain('a.json: 1 record of no known form; keys of the first: alpha;');
     expect(stderr).toContain('2 more files of no known form');
     expect([stderr.includes('beta'), code]).toEqual([false, 1]);
     const beside = directoryWith({ 'a.json': '{"alpha": 1}', '1.jsonl': verlLine({ output: 'It is 5.' }) });
-    expect((await rolloutViewer(['ls', beside])).stderr).not.toContain('no known form');
+    expect((await ask(['ls', beside])).stderr).not.toContain('no known form');
   });
 
   test.each([
@@ -48,18 +48,18 @@ describe('ls', () => {
         }),
       ),
     );
-    const { stdout } = await rolloutViewer(['show', '--json', join(folder, '1.parquet')]);
+    const { stdout } = await ask(['show', '--json', join(folder, '1.parquet')]);
     const seen = jsonLines(stdout).map(({ turns }) => (turns as { text: string }[]).at(-1)?.text);
     expect(seen).toEqual(lines.map(({ output }) => output));
   });
 
   test('without a terminal the program itself prints the same', async () => {
-    const [bare, listed] = await Promise.all([rolloutViewer([fixtures]), rolloutViewer(['ls', fixtures])]);
+    const [bare, listed] = await Promise.all([ask([fixtures]), ask(['ls', fixtures])]);
     expect(bare).toEqual(listed);
   });
 
   test('--json has the documented keys, and values as they were recorded', async () => {
-    const { stdout } = await rolloutViewer(['ls', '--json', join(fixtures, 'train/3.jsonl')]);
+    const { stdout } = await ask(['ls', '--json', join(fixtures, 'train/3.jsonl')]);
     const rows = jsonLines(stdout);
     expect(rows.length).toBe(12);
     const named = 'locator format stream step sample score'.split(' ');
@@ -94,7 +94,7 @@ describe('ls', () => {
     const directory = directoryWith({
       '1.jsonl': `${verlLine({ sid: 5671949450826943757n.toString() })}broken\u001b[2J\n`,
     });
-    const { stdout, code } = await rolloutViewer(['ls', '--json', directory]);
+    const { stdout, code } = await ask(['ls', '--json', directory]);
     const rows = jsonLines(stdout);
     expect(rows[1]).toEqual({
       locator: `${directory}/1.jsonl:2`,
@@ -113,30 +113,30 @@ describe('ls', () => {
     const directory = directoryWith({
       '1.jsonl': verlLine().replace('"step":1', '"step":1,"sid":5671949450826943757'),
     });
-    expect((await rolloutViewer(['ls', '--json', directory])).stdout).toContain('"sid":5671949450826943757');
+    expect((await ask(['ls', '--json', directory])).stdout).toContain('"sid":5671949450826943757');
   });
 
   test('--limit stops early; no rows is the answer no', async () => {
-    expect((await rolloutViewer(['ls', '--limit', '2', fixtures])).stdout.trimEnd().split('\n').length).toBe(3);
-    expect((await rolloutViewer(['ls', '--limit', '0', fixtures])).code).toBe(1);
-    expect((await rolloutViewer(['ls', '--limit', 'x', fixtures])).code).toBe(2);
+    expect((await ask(['ls', '--limit', '2', fixtures])).stdout.trimEnd().split('\n').length).toBe(3);
+    expect((await ask(['ls', '--limit', '0', fixtures])).code).toBe(1);
+    expect((await ask(['ls', '--limit', 'x', fixtures])).code).toBe(2);
   });
 
   test('what cannot be read is reported on stderr: exit 2 for a named path, a notice inside a directory', async () => {
     const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': '' });
-    const named = await rolloutViewer(['ls', join(directory, '2.jsonl')]);
+    const named = await ask(['ls', join(directory, '2.jsonl')]);
     expect([named.code, named.stdout, named.stderr]).toEqual([
       2,
       '',
       `rollout-viewer: ${directory}/2.jsonl: empty (0 bytes)\n`,
     ]);
-    const inside = await rolloutViewer(['ls', directory]);
+    const inside = await ask(['ls', directory]);
     expect([inside.code, inside.stderr]).toEqual([0, `rollout-viewer: ${directory}/2.jsonl: empty (0 bytes)\n`]);
-    const both = await rolloutViewer(['ls', join(directory, '1.jsonl'), join(directory, '2.jsonl')]);
+    const both = await ask(['ls', join(directory, '1.jsonl'), join(directory, '2.jsonl')]);
     expect([both.code, both.stdout.includes('1.jsonl:1')]).toEqual([2, true]);
-    expect((await rolloutViewer(['ls', join(directory, 'none')])).code).toBe(2);
-    expect((await rolloutViewer([])).code).toBe(2);
-    expect((await rolloutViewer(['ls'])).code).toBe(2);
+    expect((await ask(['ls', join(directory, 'none')])).code).toBe(2);
+    expect((await ask([])).code).toBe(2);
+    expect((await ask(['ls'])).code).toBe(2);
   });
 
   test('rows of a validation stream have no mask', async () => {
@@ -144,7 +144,7 @@ describe('ls', () => {
     const masks = await Promise.all(
       [['held_out/1.jsonl:1'], ['held_out/1.jsonl:1', '--validation', 'held*'], ['train/1.jsonl:1']].map(
         async ([name, ...rest]) => {
-          const { stdout } = await rolloutViewer(['show', '--json', join(directory, name!), ...rest]);
+          const { stdout } = await ask(['show', '--json', join(directory, name!), ...rest]);
           const [row] = jsonLines(stdout);
           return [row!.loss_mask === null, (row!.turns as { trained: boolean }[]).some((turn) => turn.trained)];
         },
@@ -171,7 +171,7 @@ describe('ls', () => {
 
 const gsm8k = join(root, 'fixtures/verl-gsm8k');
 test('ls reads a real dump of an early verl', async () => {
-  const { stdout } = await rolloutViewer(['ls', '--json', gsm8k]);
+  const { stdout } = await ask(['ls', '--json', gsm8k]);
   const rows = jsonLines(stdout);
   expect(rows.length).toBe(128);
   expect(rows.every((row) => row.turns === 3 && row.step === 1 && typeof row.group === 'string')).toBe(true);
@@ -179,7 +179,7 @@ test('ls reads a real dump of an early verl', async () => {
 
 describe('--filter and --sort', () => {
   const list = async (...args: string[]) =>
-    jsonLines((await rolloutViewer(['ls', '--json', ...args, join(fixtures, 'train')])).stdout);
+    jsonLines((await ask(['ls', '--json', ...args, join(fixtures, 'train')])).stdout);
 
   test('only what the filter lets through, in the order that was asked for', async () => {
     const all = await list();
@@ -195,18 +195,18 @@ describe('--filter and --sort', () => {
   });
 
   test('nothing left is exit status 1', async () => {
-    expect((await rolloutViewer(['ls', '--json', '--filter', 'score > 100', fixtures])).code).toBe(1);
+    expect((await ask(['ls', '--json', '--filter', 'score > 100', fixtures])).code).toBe(1);
   });
 
   test('a mistake is pointed at, with exit status 2', async () => {
-    const { code, stdout, stderr } = await rolloutViewer(['ls', '--filter', 'score < 1 && trns > 2', fixtures]);
+    const { code, stdout, stderr } = await ask(['ls', '--filter', 'score < 1 && trns > 2', fixtures]);
     expect([code, stdout]).toEqual([2, '']);
     const [message, shown, caret] = stderr.split('\n');
     expect(message).toContain('did you mean turns?');
     expect(caret!.indexOf('^')).toBe(shown!.indexOf('trns'));
-    expect((await rolloutViewer(['ls', '--sort', 'score:up', fixtures])).code).toBe(2);
-    expect((await rolloutViewer(['ls', '--sort', 'nokey', fixtures])).stderr).toMatch(/no rollout here has nokey/);
-    expect((await rolloutViewer(['ls', '--filter', 'nokey == 1', fixtures])).stderr).toMatch(/nothing matches/);
+    expect((await ask(['ls', '--sort', 'score:up', fixtures])).code).toBe(2);
+    expect((await ask(['ls', '--sort', 'nokey', fixtures])).stderr).toMatch(/no rollout here has nokey/);
+    expect((await ask(['ls', '--filter', 'nokey == 1', fixtures])).stderr).toMatch(/nothing matches/);
   });
 
   test('a stream is filtered as it comes', async () => {

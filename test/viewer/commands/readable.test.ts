@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { directoryWith, rolloutViewer, root } from '../../program.ts';
+import { ask, directoryWith, root } from '../../program.ts';
 
 const seeds = join(root, '../shared/seeds');
 const page = (prefix: string): string => {
@@ -37,7 +37,7 @@ test.skipIf(!existsSync(seeds)).each([
   async (prefix, _, cut) => {
     const text = page(prefix);
     const directory = directoryWith({ '1.jsonl': `${sampleOf(text)}\n` });
-    const { stdout, code } = await rolloutViewer(['show', '--plain', join(directory, '1.jsonl:1')]);
+    const { stdout, code } = await ask(['show', '--plain', join(directory, '1.jsonl:1')]);
     const expected = prefix === '000' ? text.slice(text.indexOf('[system]')) : readableOf(cut(text));
     expect(withoutTrailingBlanks(stdout)).toBe(withoutTrailingBlanks(expected));
     expect(code).toBe(0);

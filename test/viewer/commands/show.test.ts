@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { recordJson } from '../../../src/viewer/commands/row-json.ts';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 interface Shown {
   turns: {
@@ -26,7 +26,7 @@ interface Shown {
 
 const shown = async (keys: Record<string, unknown>, ...more: Record<string, unknown>[]): Promise<Shown> => {
   const directory = directoryWith({ '1.jsonl': [keys, ...more].map(verlLine).join('') });
-  const { stdout } = await rolloutViewer(['show', '--json', join(directory, '1.jsonl:1')]);
+  const { stdout } = await ask(['show', '--json', join(directory, '1.jsonl:1')]);
   return jsonLines(stdout)[0] as unknown as Shown;
 };
 
@@ -178,7 +178,7 @@ describe('show', () => {
     const hostile = '\u001b[2Jred\u001b]0;title\u0007 \u009b31m \u202etxt \u0000 \u007f \r ok';
     const directory = directoryWith({ '1.jsonl': verlLine({ output: hostile }) });
     for (const how of ['--plain', '--markdown']) {
-      const { stdout } = await rolloutViewer(['show', how, join(directory, '1.jsonl:1')]);
+      const { stdout } = await ask(['show', how, join(directory, '1.jsonl:1')]);
       expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
       expect(stdout).toContain('␛[2Jred');
     }
@@ -187,10 +187,10 @@ describe('show', () => {
   test('a locator may hold colons, name a turn, and is refused with a reason', async () => {
     const directory = directoryWith({ 'a:b/1:2.jsonl': `\n${verlLine()}` });
     const path = join(directory, 'a:b/1:2.jsonl');
-    expect((await rolloutViewer(['show', `${path}:2#t1`])).stdout).toBe('[assistant]\n\n2\n');
+    expect((await ask(['show', `${path}:2#t1`])).stdout).toBe('[assistant]\n\n2\n');
     const refused = await Promise.all(
       [`${path}.gone`, `${path}:1`, `${path}:9`, `${path}:2#t7`, `${directory}:1`].map((locator) =>
-        rolloutViewer(['show', locator]),
+        ask(['show', locator]),
       ),
     );
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
@@ -205,7 +205,7 @@ describe('show', () => {
 
   test('a bad record is shown raw, with the reason', async () => {
     const directory = directoryWith({ '1.jsonl': 'half a \u001b line' });
-    const { stdout, code } = await rolloutViewer(['show', join(directory, '1.jsonl:1')]);
+    const { stdout, code } = await ask(['show', join(directory, '1.jsonl:1')]);
     expect(stdout).toBe('[bad record]\n\nnot JSON at character 1: expected a value\n\n[raw]\n\nhalf a ␛ line\n');
     expect(code).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, jsonLines, verlLine } from '../../program.ts';
 
 const scores = [1, 0, 0.5];
 const dump = (keys: Record<string, unknown> = {}) => {
@@ -10,7 +10,7 @@ const dump = (keys: Record<string, unknown> = {}) => {
   const directory = directoryWith({ '1.jsonl': line(1), '2.jsonl': line(2) });
   return { directory, at: (line: number) => `${join(directory, '1.jsonl')}:${line}` };
 };
-const show = (...args: string[]) => rolloutViewer(['show', ...args]);
+const show = (...args: string[]) => ask(['show', ...args]);
 
 describe('show takes', () => {
   test('a directory, a file, a filter', async () => {
@@ -34,7 +34,7 @@ describe('show takes', () => {
   test('what people said of it', async () => {
     const { directory, at } = dump();
     const journal = ['--journal', join(directory, '../labels')];
-    await rolloutViewer(['label', at(2), 'hack', '--rater', 'anna', '--note', 'sk-ip', ...journal]);
+    await ask(['label', at(2), 'hack', '--rater', 'anna', '--note', 'sk-ip', ...journal]);
     const [json] = jsonLines((await show(at(2), '--json', ...journal)).stdout);
     expect(json!.labels).toMatchObject([{ rater: 'anna', label: 'hack', note: 'sk-ip' }]);
     expect((await show(at(2), ...journal)).stdout).toContain('[labels]\n\nanna: hack: sk-ip\n');
@@ -86,7 +86,7 @@ test('--jsonl is a dump again', async () => {
   const { directory } = dump();
   const { stdout } = await show(directory, '--jsonl', '--filter', 'score == 1');
   const again = directoryWith({ '1.jsonl': stdout });
-  const rows = jsonLines((await rolloutViewer(['ls', again, '--json'])).stdout);
+  const rows = jsonLines((await ask(['ls', again, '--json'])).stdout);
   expect(rows.map(({ step, score }) => [step, score])).toEqual([
     [1, 1],
     [2, 1],
@@ -189,6 +189,6 @@ test('filters on values of a group choose as they do elsewhere', async () => {
   const directory = directoryWith({ '1.jsonl': members(1), '2.jsonl': members(2) });
   const { stdout } = await show(directory, '--filter', 'rank == 1', '--csv', '--columns', 'step,score');
   expect(stdout).toBe('step,score\n1,1\n2,1\n');
-  const { stdout: listed } = await rolloutViewer(['ls', directory, '--filter', 'rank == 1', '--json']);
+  const { stdout: listed } = await ask(['ls', directory, '--filter', 'rank == 1', '--json']);
   expect(jsonLines(listed).map(({ score }) => score)).toEqual([1, 1]);
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { directoryWith, rolloutViewer, verlLine } from '../../program.ts';
+import { ask, directoryWith, verlLine } from '../../program.ts';
 import { type Browser, chromiumPath, startChromium } from '../../sandbox/chromium.ts';
 
 /** Everything that a page may be made to do by text that is put into it. */
@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
   const open = async () => {
     const directory = hostileDump(url);
     const page = join(directory, 'page.html');
-    const { code } = await rolloutViewer(['show', directory, '--html', page]);
+    const { code } = await ask(['show', directory, '--html', page]);
     expect(code).toBe(0);
     const tab = await browser.open(pathToFileURL(page).href);
     await tab.until("document.readyState === 'complete' && document.querySelector('footer') !== null");
@@ -114,7 +114,7 @@ test('a finding says which exception it was, and a ground truth is laid out', as
   ]);
   const directory = directoryWith({ '1.jsonl': verlLine({ output, gts }) });
   const page = join(directoryWith({}), 'page.html');
-  expect((await rolloutViewer(['show', directory, '--html', page])).code).toBe(0);
+  expect((await ask(['show', directory, '--html', page])).code).toBe(0);
   const html = readFileSync(page, 'utf8');
   expect(html).toMatch(/<li class="error">t\d: [^<]*<code>ZeroDivisionError: division by &#60;zero&#62;<\/code><\/li>/);
   expect(html).toContain('&#34;kwargs&#34;: {\n');
