@@ -1,7 +1,8 @@
 // Runs with one, two or three incidents at once, and clean ones: each incident is named with its step, whatever else broke.
 import { describe, expect, test } from 'vitest';
 import { type MovementFacts, movements } from '../../src/analysis/movement/movement.ts';
-import { newPhrases, phrasesBy, type TextRow } from '../../src/analysis/movement/phrases.ts';
+import { newPhrases } from '../../src/analysis/movement/new-phrases.ts';
+import { phrasesBy, type TextRow } from '../../src/analysis/movement/phrases.ts';
 import { numbersFrom } from '../support/planted-run.ts';
 
 type Incident = 'hack' | 'ramp' | 'dead' | 'drift' | 'loops' | 'slow' | 'length';

@@ -52,6 +52,13 @@ const scripts = lazily((): readonly (readonly [name: string, letter: RegExp])[] 
   ['Thai', /\p{Script=Thai}/u],
 ]);
 
+/** Tells words of a language: all of them by its letters, or its frequent ones. */
+export function wordsIn(language: string): { isWord(word: string): boolean; areAll: boolean } {
+  const letter = scripts().find(([name]) => name === language)?.[1];
+  const own = new Set((WORDS[language] ?? '').split(' '));
+  return { isWord: (word) => letter?.test(word) ?? own.has(word), areAll: letter !== undefined };
+}
+
 /** The language other than English that a part of a text is written in, or null. */
 export function foreignLanguage(words: readonly string[]): string | null {
   const foreign = words.filter((word) => word >= FIRST_OTHER);

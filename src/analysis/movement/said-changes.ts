@@ -2,7 +2,9 @@ import { random } from '../chance.ts';
 import { partOfRest, type Rest } from '../rest.ts';
 import { asWritten } from './as-written.ts';
 import type { MovementFacts } from './movement.ts';
-import { newPhrases, type PhraseMovement, type SaidText } from './phrases.ts';
+import { newPhrases } from './new-phrases.ts';
+import type { PhraseMovement } from './phrase-split.ts';
+import type { SaidText } from './phrases.ts';
 import { textRows } from './texts.ts';
 
 /** A rollout whose text was examined. */

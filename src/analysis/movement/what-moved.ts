@@ -1,7 +1,8 @@
 import { numberInAt } from '../../core/lists/at.ts';
 import { partOfRest, type Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
-import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
+import type { PhraseMovement } from './phrase-split.ts';
+import { languageSaid, type SaidText } from './phrases.ts';
 import { type SaidChanges, saidChanges, type WrittenPhrase } from './said-changes.ts';
 
 /** Words that a rewarded answer may contain by chance are left out. */

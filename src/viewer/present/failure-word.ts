@@ -1,3 +1,5 @@
+import { checkWord } from '../../core/rollout/checks.ts';
+import type { Finding } from '../../core/rollout/finding.ts';
 import { truncate } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
@@ -35,6 +37,13 @@ export function failureWord(tool: string | null, kind: string, width = Number.PO
   const room = width - cellWidth(word) - 2;
   return room < LEAST_NAME ? word : `${truncate(name, room)}: ${word}`;
 }
+
+/** A finding in a few words: the check's name, or for a failed call its tool and the kind of failure. */
+export const findingWord = ({ check, error }: Finding): string =>
+  error === undefined || check !== 'tool_error' ? checkWord(check) : failureWord(error.tool, error.kind);
+
+/** Each different word once. */
+export const findingWords = (findings: readonly Finding[]): string => [...new Set(findings.map(findingWord))].join(', ');
 
 /** The width that a column of such words wants. @param longest of the tools' names */
 export const failureWidth = (longest: number): number =>

@@ -1,12 +1,10 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
-import { checkWord } from '../../core/rollout/checks.ts';
-import type { Finding } from '../../core/rollout/finding.ts';
 import { toolCallsOf } from '../../core/rollout/rollout.ts';
 import { fitLeft, truncateStart } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { failureWord } from './failure-word.ts';
+import { findingWords } from './failure-word.ts';
 
 /** Widths of the printed list; the locator comes first, so that a double click selects it for copying. */
 export interface ListColumns {
@@ -27,9 +25,6 @@ export function listColumns(paths: readonly string[]): ListColumns {
 export const listHeader = ({ locator }: ListColumns): string =>
   `${fitLeft('rollout', locator)}   step sample   score turns calls     size  findings`;
 
-const findingWord = ({ check, error }: Finding): string =>
-  error === undefined || check !== 'tool_error' ? checkWord(check) : failureWord(error.tool, error.kind);
-
 /** One rollout on one line; nothing depends on colour. @param label people's labels */
 export function listLine(row: DumpRecord, { locator }: ListColumns, colour: boolean, label = ''): string {
   const place = sanitiseLine(row.locator);
@@ -47,7 +42,7 @@ export function listLine(row: DumpRecord, { locator }: ListColumns, colour: bool
     String(toolCallsOf(rollout).length).padStart(5),
     sizeText(row.bytes).padStart(8),
   ];
-  const words = [...new Set(row.findings.map(findingWord))].join(', ');
+  const words = findingWords(row.findings);
   const note = words === '' ? '' : `  ${colour ? RED : ''}${words}${colour ? RESET : ''}`;
   const said = label === '' ? '' : `  [${label}]`;
   return `${colour ? DIM : ''}${left}${colour ? RESET : ''} ${cells.join(' ')}${note}${said}`;

@@ -141,6 +141,19 @@ describe('--html', () => {
     expect(readFileSync(join(directory, '1.jsonl'), 'utf8')).toBe(before);
   });
 
+  test('its contents name findings as the list does', async () => {
+    const output = (result: string) =>
+      `<tool_call>\n{"name": "search", "arguments": {"q": "x"}}\n</tool_call>\nuser\n<tool_response>\n${result}\n</tool_response>\nassistant\nok`;
+    const results = ['Error: timeout', 'Traceback (most recent call last):\nValueError: x', '3 hits'];
+    const directory = directoryWith({ '1.jsonl': results.map((one) => verlLine({ output: output(one) })).join('') });
+    const { stdout: list } = await rolloutViewer(['ls', directory]);
+    const words = ['search: timeout', 'search: exception'];
+    expect(list.split('\n').flatMap((line) => /search: \w+/.exec(line)?.[0] ?? [])).toEqual(words);
+    const { stdout: page } = await show(directory, '--html', '-');
+    const contents = page.slice(page.indexOf('<nav'));
+    expect([...contents.matchAll(/<td>([^<]+)<\/td><\/tr>/g)].map(([, text]) => text)).toEqual(words);
+  });
+
   test('nothing is written where nothing matches, and a place that cannot be written is reported', async () => {
     const { directory, at } = dump();
     const page = join(directory, '../none.html');

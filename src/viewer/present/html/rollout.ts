@@ -6,6 +6,7 @@ import { truncate } from '../../../core/text/fit.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
 import type { Label } from '../../../replay/journal/labels.ts';
+import { findingWords } from '../failure-word.ts';
 import { formatJson } from '../json.ts';
 import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
@@ -26,11 +27,6 @@ export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', '
 /** A line of the page's contents. */
 export function pageRow(row: DumpRecord, id: string, labels: readonly Label[]): ContentsRow {
   const { rollout } = row;
-  const findings = [
-    ...new Set(
-      row.findings.map(({ check, error }) => (error?.exception == null ? check : `${check}: ${error.exception}`)),
-    ),
-  ].join(', ');
   return {
     id,
     name: row.locator,
@@ -40,7 +36,7 @@ export function pageRow(row: DumpRecord, id: string, labels: readonly Label[]): 
       String(rollout?.turns.length ?? '–'),
       rollout === null ? '–' : String(toolCallsOf(rollout).length),
       labelWords(labels),
-      findings,
+      findingWords(row.findings),
     ],
   };
 }
