@@ -43,7 +43,8 @@ export const findingWord = ({ check, error }: Finding): string =>
   error === undefined || check !== 'tool_error' ? checkWord(check) : failureWord(error.tool, error.kind);
 
 /** Each different word once. */
-export const findingWords = (findings: readonly Finding[]): string => [...new Set(findings.map(findingWord))].join(', ');
+export const findingWords = (findings: readonly Finding[]): string =>
+  [...new Set(findings.map(findingWord))].join(', ');
 
 /** The width that a column of such words wants. @param longest of the tools' names */
 export const failureWidth = (longest: number): number =>
