@@ -253,20 +253,22 @@ function auditTable(rates: readonly CheckRate[], outcomes: readonly AuditOutcome
   const blind = rates.filter(({ observed }) => observed === 0).map(({ check }) => check);
   return [
     ...textTable(
-      [['check', 'found', 'observed', 'unobserved', 'rate', 'first'], ...body],
+      [['check', 'found', 'checked', 'skipped', 'rate', 'first'], ...body],
       (column) => column > 0 && column < 5,
     ),
-    ...(blind.length === 0 ? [] : ['', `nothing to look at: ${blind.join(', ')}`]),
+    ...(blind.length === 0 ? [] : ['', `skipped in every rollout: ${blind.join(', ')}`]),
     ...(outcomes.length === 0 ? [] : ['']),
     ...outcomes.flatMap((outcome) => [
-      `${outcome.status}  ${sanitiseLine(outcome.expression)}: ${saysOf(outcome)}`,
+      `${STATUS_WORD[outcome.status]}  ${sanitiseLine(outcome.expression)}: ${saysOf(outcome)}`,
       ...(outcome.status === 'failed' ? outcome.locators.map((locator) => `  ${sanitiseLine(locator)}`) : []),
     ]),
   ];
 }
 
+const STATUS_WORD = { passed: 'passed', failed: 'failed', unobserved: 'skipped' } as const;
+
 const saysOf = ({ matched, observed }: AuditOutcome): string =>
-  observed === 0 && matched === 0 ? 'nothing to look at' : `${matched} of ${plural(observed, 'rollout')}`;
+  observed === 0 && matched === 0 ? 'no rollout has what it checks' : `${matched} of ${plural(observed, 'rollout')}`;
 
 const junitOf = (outcomes: readonly AuditOutcome[]): string => {
   const count = (status: AuditOutcome['status']): number => outcomes.filter((one) => one.status === status).length;

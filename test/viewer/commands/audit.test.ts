@@ -24,7 +24,7 @@ test('so many may match as are allowed, and what nobody could see fails nothing'
   expect((await run('--fail-on', 'finding:tool_error', '--allow', '30%')).code).toBe(1);
   const blind = await run('--fail-on', 'finding:mask_zero');
   expect(blind.code).toBe(0);
-  expect(blind.stdout).toContain('unobserved  finding:mask_zero: nothing to look at');
+  expect(blind.stdout).toContain('skipped  finding:mask_zero: no rollout has what it checks');
   expect((await run('--fail-on', 'score <')).code).toBe(2);
   expect((await run('--fail-on', 'score < 1', '--allow', 'few')).code).toBe(2);
 });

@@ -46,10 +46,10 @@ export class KnownFacts {
     return this.#shown;
   }
 
-  /** `83 % known`; '' once everything is. */
+  /** `reading 83 %`; '' once everything is read. */
   get note(): string {
     const share = this.#asked?.share ?? null;
-    return share === null ? '' : `${Math.floor(share * 100)} % known`;
+    return share === null ? '' : `reading ${Math.floor(share * 100)} %`;
   }
 
   async #read(key: string, text: string): Promise<void> {

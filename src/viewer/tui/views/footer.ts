@@ -106,7 +106,7 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
   const filterProgress = data.filterProgress(state);
   if (sort !== null && filterProgress?.isWhole === false) {
     const share = filterProgress.total === 0 ? 0 : filterProgress.looked / filterProgress.total;
-    const how = filterProgress.waitsForFacts ? `${formatPercent(share)} known` : `sorting ${formatPercent(share)}`;
+    const how = filterProgress.waitsForFacts ? `reading ${formatPercent(share)}` : `sorting ${formatPercent(share)}`;
     pieces.push(['accent', `${how} `], ['quiet', 'Esc cancels   ']);
   }
   // A list that is not visible shows its filter and order here.

@@ -15,7 +15,7 @@ export function foundText(state: State, data: Data): string {
   if (filterProgress === null) return '';
   const { found, looked, total, isWhole, waitsForFacts } = filterProgress;
   if (isWhole) return `${formatCount(rows.length)} of ${formatCount(total)}`;
-  return `${formatCount(found)} … ${total === 0 ? '' : `${formatPercent(looked / total)}${waitsForFacts ? ' known' : ''}`}`;
+  return `${formatCount(found)} … ${total === 0 ? '' : `${waitsForFacts ? 'reading ' : ''}${formatPercent(looked / total)}`}`;
 }
 
 /** The line above the titles that says which part of the dump is listed; null for all of it. */
