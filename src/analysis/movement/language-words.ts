@@ -2,7 +2,7 @@ import { itemAt } from '../../core/lists/at.ts';
 import { lazily } from '../../core/text/lazily.ts';
 import { wordsIn } from './language.ts';
 import { beganTogether, RARER } from './phrase-causes.ts';
-import { bestSplit, type Candidate, unitsOf, WORTH } from './phrase-split.ts';
+import { bestSplit, type PhraseCandidate, unitsOf, WORTH } from './phrase-split.ts';
 import { languageSaid, type TextRow } from './phrases.ts';
 
 /** Words of a language that more of the earlier rollouts have are English too. */
@@ -20,12 +20,12 @@ const ENOUGH = 20;
  * those in the language.
  */
 export function withoutWordsOfLanguages(
-  movements: readonly Candidate[],
+  movements: readonly PhraseCandidate[],
   rows: readonly TextRow[],
   places: number,
   correction: number,
-): readonly Candidate[] {
-  const isLanguage = ({ phrase }: Candidate): boolean => languageSaid(phrase) !== null;
+): readonly PhraseCandidate[] {
+  const isLanguage = ({ phrase }: PhraseCandidate): boolean => languageSaid(phrase) !== null;
   const brought = movements
     .filter((one) => isLanguage(one) && one.logP < WORTH)
     .map((language) => wordsBroughtBy(language, rows, places, correction));
@@ -35,11 +35,11 @@ export function withoutWordsOfLanguages(
 }
 
 function wordsBroughtBy(
-  language: Candidate,
+  language: PhraseCandidate,
   rows: readonly TextRow[],
   places: number,
   correction: number,
-): (other: Candidate) => boolean {
+): (other: PhraseCandidate) => boolean {
   const { by, at: since, holders } = language;
   const sign = by === 'model' ? 'm' : 't';
   const { isWord: isListed, areAll } = wordsIn(languageSaid(language.phrase) ?? '');
@@ -54,7 +54,7 @@ function wordsBroughtBy(
   const units = unitsOf(spokenRows, places);
   const ofSentences = lazily(() => wordsBeside(spokenRows, isWord, areAll ? isWord : isNew));
 
-  function isNewAmongSpoken(other: Candidate): boolean {
+  function isNewAmongSpoken(other: PhraseCandidate): boolean {
     const own = spoken.flatMap((i, place) => (other.holders.has(i) ? place : []));
     const best = bestSplit(own, spokenRows, units, places);
     return best !== null && best.logP + correction < WORTH;

@@ -3,7 +3,7 @@ import type { Rest } from '../rest.ts';
 import { withoutWordsOfLanguages } from './language-words.ts';
 import { onsetOf, seenFirst } from './onset.ts';
 import { apartMovements } from './phrase-causes.ts';
-import { bestSplit, type Candidate, MIN_ROWS, type PhraseMovement, unitsOf, WORTH } from './phrase-split.ts';
+import { bestSplit, FEWEST_ROWS, type PhraseCandidate, type PhraseMovement, unitsOf, WORTH } from './phrase-split.ts';
 import type { TextRow } from './phrases.ts';
 
 /**
@@ -30,9 +30,9 @@ export async function newPhrases(
     }
     await rest();
   }
-  const candidates = [...found].filter(([, own]) => own.length >= MIN_ROWS);
+  const candidates = [...found].filter(([, own]) => own.length >= FEWEST_ROWS);
   const correction = Math.log(Math.max(1, candidates.length)) + Math.log(Math.max(1, places));
-  const movements: Candidate[] = [];
+  const movements: PhraseCandidate[] = [];
   for (const [done, [key, own]] of candidates.entries()) {
     await rest(done, candidates.length);
     const best = bestSplit(own, counted, units, places);

@@ -1,12 +1,12 @@
-import { type Candidate, MIN_ROWS, type PhraseMovement } from './phrase-split.ts';
+import { FEWEST_ROWS, type PhraseCandidate, type PhraseMovement } from './phrase-split.ts';
 import { languageSaid, type TextRow } from './phrases.ts';
 
 /** Only this many of the clearest movements are compared with each other. */
 const MOST_COMPARED = 400;
 
 /** Merges phrases that another one explains into one movement, named by the clearest and longest. */
-export function apartMovements(movements: readonly Candidate[], rows: readonly TextRow[]): PhraseMovement[] {
-  const kept: Candidate[] = [];
+export function apartMovements(movements: readonly PhraseCandidate[], rows: readonly TextRow[]): PhraseMovement[] {
+  const kept: PhraseCandidate[] = [];
   for (const movement of movements.slice(0, MOST_COMPARED)) {
     const place = kept.findIndex((one) => explains(one, movement, rows));
     const known = kept[place];
@@ -17,7 +17,7 @@ export function apartMovements(movements: readonly Candidate[], rows: readonly T
   return kept.map(({ holders: _, ...movement }) => movement);
 }
 
-const isAsNew = (one: Candidate, other: Candidate): boolean =>
+const isAsNew = (one: PhraseCandidate, other: PhraseCandidate): boolean =>
   one.by === other.by && beganTogether(one, other) && one.before <= other.before + 0.02;
 
 /** A phrase with a word of some length, not only `it` or `on a`. */
@@ -32,7 +32,7 @@ export const RARER = 0.5;
  * Does one phrase explain another? Sharing most rollouts is not enough if nearly all rollouts have the first: the
  * second must also be rarer in rollouts of the same time that lack the first, or one speaker began with both at once.
  */
-function explains(one: Candidate, other: Candidate, rows: readonly TextRow[]): boolean {
+function explains(one: PhraseCandidate, other: PhraseCandidate, rows: readonly TextRow[]): boolean {
   // The words of a language are left out before: others began beside it.
   if ((languageSaid(one.phrase) === null) !== (languageSaid(other.phrase) === null)) return false;
   let common = 0;
@@ -45,13 +45,14 @@ function explains(one: Candidate, other: Candidate, rows: readonly TextRow[]): b
   return isRarerWithout(one, other, rows);
 }
 
-export const beganTogether = (one: Candidate, other: Candidate): boolean => Math.abs(one.at - other.at) <= 2;
+export const beganTogether = (one: PhraseCandidate, other: PhraseCandidate): boolean =>
+  Math.abs(one.at - other.at) <= 2;
 
 /**
  * After both changes, is `other` rarer without `one`? If nearly all rollouts have `one`, or nearly none, they count as
  * dependent only if both have the same speaker or began together.
  */
-function isRarerWithout(one: Candidate, other: Candidate, rows: readonly TextRow[]): boolean {
+function isRarerWithout(one: PhraseCandidate, other: PhraseCandidate, rows: readonly TextRow[]): boolean {
   const from = Math.max(one.at, other.at);
   let [having, havingBoth, lacking, lackingBoth] = [0, 0, 0, 0];
   for (const [i, { at }] of rows.entries()) {
@@ -65,6 +66,6 @@ function isRarerWithout(one: Candidate, other: Candidate, rows: readonly TextRow
       lackingBoth += Number(has);
     }
   }
-  if (lacking < MIN_ROWS || having < MIN_ROWS) return one.by === other.by || beganTogether(one, other);
+  if (lacking < FEWEST_ROWS || having < FEWEST_ROWS) return one.by === other.by || beganTogether(one, other);
   return lackingBoth / lacking < RARER * (havingBoth / having);
 }

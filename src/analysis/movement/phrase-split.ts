@@ -27,11 +27,11 @@ export interface PhraseMovement {
 }
 
 /** A movement and all rollouts that have its phrase, before and after its change. */
-export interface Candidate extends PhraseMovement {
+export interface PhraseCandidate extends PhraseMovement {
   holders: ReadonlySet<number>;
 }
 
-export const MIN_ROWS = 4;
+export const FEWEST_ROWS = 4;
 
 /** Phrases that chance explains as well as this are nobody's business. */
 export const WORTH = Math.log(1e-3);
@@ -65,7 +65,7 @@ export function bestSplit(own: readonly number[], rows: readonly TextRow[], unit
     beforeAll += float64At(units, at - 1);
     before += float64At(having, at - 1);
     const [afterAll, after] = [all - beforeAll, some - before];
-    if (beforeAll < MIN_ROWS || afterAll < MIN_ROWS || after < MIN_ROWS) continue;
+    if (beforeAll < FEWEST_ROWS || afterAll < FEWEST_ROWS || after < FEWEST_ROWS) continue;
     const [low, high] = [before / beforeAll, after / afterAll];
     if (high <= low * 2) continue;
     const gain = likelihood(before, beforeAll) + likelihood(after, afterAll) - likelihood(some, all);
