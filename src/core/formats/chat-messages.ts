@@ -53,6 +53,27 @@ function trainedBy({ weight, loss, train, role, from }: JsonObject): boolean | n
   return typeof said === 'boolean' ? said : said === 0 || said === 1 ? said === 1 : null;
 }
 
+/** A reply beside the messages that ask for it. */
+const REPLIES =
+  'response completion generation output model_response model_output policy_response generated_text reply'.split(' ');
+
+/** The reply in a column of its own, as a text, a message or messages; none if the messages end with one. */
+function replyBeside(
+  record: JsonObject,
+  last: FoundMessage | undefined,
+): { key: string; messages: FoundMessage[] } | null {
+  if (last === undefined || last.role === 'assistant' || (last.calls ?? []).length > 0) return null;
+  for (const key of REPLIES) {
+    const value = record[key];
+    if (typeof value === 'string' && value !== '' && chatList(value).length === 0)
+      return { key, messages: [{ role: 'assistant', texts: [{ pointer: `/${key}`, text: value }] }] };
+    if (isJsonObject(value) && isChatMessage(value)) return { key, messages: [chatMessage(value, `/${key}`)] };
+    const list = chatList(value);
+    if (list.length > 0) return { key, messages: list.map((message, at) => chatMessage(message, `/${key}/${at}`)) };
+  }
+  return null;
+}
+
 /** Keys beside messages that only a model run produces. */
 const SAMPLED =
   'rewards step model usage finish_reason stop_reason logprobs advantage sampling_params temperature'.split(' ');
@@ -66,7 +87,7 @@ export const chatMessages: Format = {
   quickKeys: null,
   basis: 'files',
   mapping: {
-    turns: FIELDS.join(', or '),
+    turns: `${FIELDS.join(', or ')}; a reply beside them: ${REPLIES.join(', or ')}`,
     mask: 'weight, loss or train of a message',
     score: 'reward, else score',
     contexts: 'rejected',
@@ -101,6 +122,8 @@ export const chatMessages: Format = {
       ...withTaggedResults(said),
     ];
     layXmlCalls(messages);
+    const beside = replyBeside(record, messages.at(-1));
+    messages.push(...(beside?.messages ?? []));
     const hasMask = own.some((message) => trainedBy(message) !== null);
     const contexts = condensedContexts(messages);
     const rejected = field === 'chosen' ? chatList(record.rejected) : [];
@@ -119,7 +142,6 @@ export const chatMessages: Format = {
         }
     }
     const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
-    const { prompt } = record;
     const score = recordedReward(record.reward ?? record.score ?? record.resolved);
     return buildRollout(
       {
@@ -133,7 +155,7 @@ export const chatMessages: Format = {
           'reward',
           'system',
           ...(rejected.length > 0 ? ['rejected'] : []),
-          ...(prompt === undefined ? [] : []),
+          ...(beside === null ? [] : [beside.key]),
         ]),
         messages,
         hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),

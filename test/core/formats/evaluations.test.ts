@@ -143,3 +143,33 @@ describe("lines of OpenAI's Batch API", () => {
     expect([one!.format, one!.uid, said(one!)]).toEqual(['openai-batch', 'task-1', [['user', '2+2?']]]);
   });
 });
+
+describe('messages with a reply beside them', () => {
+  const asked = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'What is 2+2?' },
+  ];
+  const reply = { role: 'assistant', content: 'It is 4.' };
+
+  test.each(['response', 'completion', 'generation', 'output', 'model_output', 'generated_text', 'reply'])(
+    'end with it, whatever its form: %s',
+    async (key) => {
+      const forms = [reply.content, reply, [reply]];
+      const found = await rollouts(...forms.map((form) => ({ messages: asked, [key]: form, score: 1 })));
+      for (const rollout of found)
+        expect(said(rollout)).toEqual([...asked, reply].map(({ role, content }) => [role, content]));
+    },
+  );
+
+  test('that end with a reply, or with a call, have no other', async () => {
+    const call = {
+      role: 'assistant',
+      content: 'I look.',
+      tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }],
+    };
+    for (const last of [reply, call]) {
+      const [rollout] = await rollouts({ messages: [...asked, last], response: 'It is 4.' });
+      expect(rollout!.turns).toHaveLength(3);
+    }
+  });
+});
