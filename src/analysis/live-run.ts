@@ -28,10 +28,10 @@ export interface RunStats {
   age: number | null;
   /** There are validation steps only. */
   validation: boolean;
-  /** Files of the train streams, or of all streams if there is no train stream. */
+  /** Files with a step's number, of the train streams, or of all streams if there is no train stream. */
   steps: number;
-  /** Whether any of them has a number; else they are mere files. */
-  areNumbered: boolean;
+  /** Files of these streams without a number. */
+  files: number;
   rollouts: number;
   /**
    * The last complete steps of the stream, oldest first. The rates and the counts of non-finite and missing scores
@@ -142,15 +142,13 @@ export class LiveRun {
     const interval = usualInterval(complete);
     let rollouts = 0;
     let newestByte: number | null = null;
-    let train = 0;
-    let areNumbered = false;
+    const counted = files.some((file) => !file.validation) ? files.filter((file) => !file.validation) : files;
+    const steps = counted.filter((file) => file.stepOf(0) !== null).length;
     for (const file of files) {
       if (!file.isAway) rollouts += file.count;
       // A file without a time (from an archive, from a copy) is dated at the epoch.
       const isDated = file.lastChange > NO_TIME;
       if (file.count > 0 && isDated && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;
-      if (!file.validation) train++;
-      areNumbered ||= file.stepOf(0) !== null;
     }
     const age = newestByte === null ? null : Math.max(0, now - newestByte);
     const looked = stepsSum(last, ({ looked }) => looked);
@@ -165,9 +163,9 @@ export class LiveRun {
             ? 'past'
             : this.#status(age, interval),
       age,
-      validation: files.length > 0 && train === 0,
-      steps: train === 0 ? files.length : train,
-      areNumbered,
+      validation: counted.some((file) => file.validation),
+      steps,
+      files: counted.length - steps,
       rollouts,
       last,
       notFinite: stepsSum(last, ({ notFinite }) => notFinite),

@@ -75,7 +75,9 @@ function partsOf({ run, follow, progress, connection = null, queue = null, sandb
   if (queue !== null) parts.push(left(0.5, ['plain', '  '], ...queuePieces(queue)));
   if (follow === 'on') parts.push(left(1, ['plain', '  '], ['accent', 'following']));
   if (follow === 'paused') parts.push(left(1, ['plain', '  '], ['warning', 'follow paused']));
-  parts.push(left(3, ['quiet', `  ${plural(run.steps, run.areNumbered ? 'step' : 'file')}`]));
+  const numbered = run.steps > 0 || run.files === 0 ? [plural(run.steps, 'step')] : [];
+  const counts = [...numbered, ...(run.files > 0 ? [plural(run.files, 'file')] : [])];
+  parts.push(left(3, ['quiet', `  ${counts.join(' + ')}`]));
   parts.push(left(5, ['quiet', ` · ${plural(run.rollouts, 'rollout')}`]));
   const mean = run.last.at(-1)?.mean ?? null;
   if (mean !== null)

@@ -45,7 +45,9 @@ test('what is not known says why; a step that its file denies is reported', () =
   expect(shown).toContain('group none  not known yet');
   expect(shown).toContain("step 7  recorded; the file's name says 3");
   expect(details({ ...toolRollout(7, 5, 1), step: undefined })).toContain("step 3  the file's name");
-  expect(details(toolRollout(3, 5, 1), {}, true)).toContain('loss mask none  validation is not trained on');
+  expect(details(toolRollout(3, 5, 1), {}, true)).toContain(
+    'loss mask none  validation is not trained on; known by the name of a file or folder, or by --validation',
+  );
 });
 
 test('tools of the prompt, calls that could not be read, and what was noticed', () => {

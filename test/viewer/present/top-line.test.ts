@@ -24,7 +24,7 @@ const run: RunStats = {
   age: 4200,
   validation: false,
   steps: 128,
-  areNumbered: true,
+  files: 0,
   rollouts: 16384,
   last: [0.1, 0.15, 0.2, 0.25, 0.3, 0.3, null, 0.35, 0.41].map(step),
   notFinite: 3,
@@ -67,7 +67,8 @@ describe('the first line', () => {
   });
 
   test('lets parts go whole, the least important first', () => {
-    expect(text(80, { areNumbered: false })).toContain('  128 files · 16,384 rollouts');
+    expect(text(80, { steps: 0, files: 128 })).toContain('  128 files · 16,384 rollouts');
+    expect(text(80, { steps: 3, files: 2 })).toContain('  3 steps + 2 files · 16,384 rollouts');
     expect(text(80)).toBe(' rollout_data  ● live  128 steps · 16,384 rollouts  score 0.41 ▃▄▆▆ ▇█  4 s ago ');
     expect(text(60).trimEnd()).toBe(' rollout_data  ● live  128 steps  score 0.41        4 s ago');
     expect(text(40).trimEnd()).toBe(' rollout_data  ● live           4 s ago');

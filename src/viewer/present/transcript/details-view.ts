@@ -1,3 +1,4 @@
+import { FORMATS } from '../../../core/formats/registry.ts';
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import { CHECKS, checkWord, needOf, unobservedChecks } from '../../../core/rollout/checks.ts';
 import { contextTitle } from '../../../core/rollout/contexts.ts';
@@ -155,10 +156,16 @@ function counted(mask: LossMask): string {
   return `${maskShort(mask)}, ${of}`;
 }
 
-function maskRows({ lossMask, tokens }: Rollout): TableRow[] {
+/** A format that nobody trains on, or a name: what is inferred from a name says so. */
+const whyNoMask = (format: string): string =>
+  FORMATS.some(({ name, isUntrained }) => name === format && isUntrained)
+    ? `records of the format ${format} are not trained on`
+    : 'validation is not trained on; known by the name of a file or folder, or by --validation';
+
+function maskRows({ lossMask, tokens, format }: Rollout): TableRow[] {
   const rows: TableRow[] = [
     lossMask === null
-      ? { name: 'loss mask', value: 'none', from: 'validation is not trained on' }
+      ? { name: 'loss mask', value: 'none', from: whyNoMask(format) }
       : { name: 'loss mask', value: counted(lossMask), from: MASK_FROM[lossMask.source] },
   ];
   if (tokens !== undefined) {
