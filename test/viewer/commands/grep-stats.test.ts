@@ -135,13 +135,11 @@ describe('stats', () => {
     const lines = [1, 0].map((score) => JSON.stringify({ messages, score }));
     const path = directoryWith({ 'session.jsonl': `${lines.join('\n')}\n` });
     for (const by of [[], ['--by', 'policy']]) {
-      const { code, stdout } = await rolloutViewer(['stats', path, ...by]);
+      const { code, stdout } = await ask(['stats', path, ...by]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^ *– +2 +0 +2 +0\.50 /m);
     }
-    expect((await rolloutViewer(['stats', path, '--of', 'tokens'])).stderr).toMatch(
-      /no rollout here has tokens; numbers/,
-    );
+    expect((await ask(['stats', path, '--of', 'tokens'])).stderr).toMatch(/no rollout here has tokens; numbers/);
   });
 
   test('a key that no rollout has is reported', async () => {

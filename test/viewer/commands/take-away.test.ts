@@ -146,7 +146,7 @@ describe('--html', () => {
       `<tool_call>\n{"name": "search", "arguments": {"q": "x"}}\n</tool_call>\nuser\n<tool_response>\n${result}\n</tool_response>\nassistant\nok`;
     const results = ['Error: timeout', 'Traceback (most recent call last):\nValueError: x', '3 hits'];
     const directory = directoryWith({ '1.jsonl': results.map((one) => verlLine({ output: output(one) })).join('') });
-    const { stdout: list } = await rolloutViewer(['ls', directory]);
+    const { stdout: list } = await ask(['ls', directory]);
     const words = ['search: timeout', 'search: exception'];
     expect(list.split('\n').flatMap((line) => /search: \w+/.exec(line)?.[0] ?? [])).toEqual(words);
     const { stdout: page } = await show(directory, '--html', '-');
