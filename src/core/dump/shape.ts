@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ReadContext, Session } from '../formats/format.ts';
-import { isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
+import { isHeadLine, isPlaceholder, notRollout } from '../formats/not-rollouts.ts';
 import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
@@ -88,7 +88,7 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
     }
     // A step that is elsewhere is a row, or nobody would know of it.
     if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true, isAway: true };
-    const says = notRollout(record);
+    const says = isHeadLine(record) ? null : notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }
   return examined >= LINES || isAll ? UNKNOWN : null;

@@ -23,22 +23,32 @@ export const bfcl: Format = {
   detects: (record) =>
     typeof record.id === 'string' &&
     ((record.result !== undefined &&
-      (record.inference_log !== undefined || record.input_token_count !== undefined || record.latency !== undefined)) ||
+      (record.inference_log !== undefined ||
+        record.input_token_count !== undefined ||
+        record.latency !== undefined ||
+        whyFailed(record) !== null)) ||
       (record.valid !== undefined && record.test_category !== undefined)),
   read(record, context) {
     const prompt = isJsonObject(record.prompt) ? record.prompt : {};
     const log = logMessages(record.inference_log, '/inference_log');
     const asked = log.some(({ role }) => role === 'user') ? [] : questionMessages(prompt.question, '/prompt/question');
     const isReplied = log.some(({ role }) => role === 'assistant');
-    const key = record.result === undefined ? 'model_result_raw' : 'result';
-    const messages = [...asked, ...log, ...(isReplied ? [] : resultMessages(record[key], `/${key}`))];
+    const key = ['result', 'model_result_raw', 'model_result'].find((one) => record[one] !== undefined) ?? 'result';
+    const failure = whyFailed(record);
+    const replies = isReplied || failure !== null ? [] : resultMessages(record[key], `/${key}`);
+    const messages = [...asked, ...log, ...replies];
     return buildRollout(
       {
         format: 'bfcl',
         record,
-        known: new Set(['inference_log', 'result', 'model_result_raw', 'prompt']),
+        known: new Set(['inference_log', 'result', 'model_result', 'model_result_raw', 'prompt']),
         messages,
+        // Its calls of one turn are compared with the expected ones.
+        runsNoCalls: log.length === 0,
         hasCallsApart: true,
+        ...(failure === null
+          ? {}
+          : { ended: { how: 'aborted', evidence: failure.slice(0, 60) }, firstReply: messages.length }),
         score: recordedReward(record.valid),
         uid: stringIn(record.id),
         group: stringIn(record.id),
@@ -49,6 +59,10 @@ export const bfcl: Format = {
     );
   },
 };
+
+/** The error that the model's server answered with, written in place of the result; null if it answered. */
+const whyFailed = ({ result }: JsonObject): string | null =>
+  typeof result === 'string' && result.startsWith('Error during inference:') ? result : null;
 
 /** Turns of a task: a list of messages, or a list of such lists. */
 function questionMessages(value: JsonValue | undefined, at: string): FoundMessage[] {

@@ -84,6 +84,8 @@ export interface FoundRollout {
   firstReply?: number;
   /** No model is recorded as the author of the text. */
   isUnsampled?: boolean;
+  /** The writer asks for calls and runs none. */
+  runsNoCalls?: boolean;
   /** Calls in a message's text do not count: the writer records them separately. */
   hasCallsApart?: boolean;
 }
@@ -142,6 +144,7 @@ export function namedParts(found: NamedRecord) {
     ...(tokens ? { tokens } : {}),
     ...(group ? { group } : {}),
     ...(found.isUnsampled ? { isUnsampled: true as const } : {}),
+    ...(found.runsNoCalls ? { runsNoCalls: true as const } : {}),
   };
 }
 

@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject } from '../json/value.ts';
 
 interface OtherFile {
   says: string;
+  /** The first line of a file whose other lines are rollouts. */
+  isHead?: true;
   is(record: JsonObject): boolean;
 }
 
@@ -114,6 +116,12 @@ const KNOWN: readonly OtherFile[] = [
       (record.artifact_uri !== undefined || record.artifact_location !== undefined),
   },
   {
+    says: "figures of BFCL's score file, whose other lines are the failures alone: their mean is no accuracy",
+    isHead: true,
+    is: (record) =>
+      record.accuracy !== undefined && record.correct_count !== undefined && record.total_count !== undefined,
+  },
+  {
     says: 'predictions of SWE-agent; the rollouts lie in the .traj files beside it',
     is: (record) =>
       Object.values(record).length > 0 &&
@@ -123,6 +131,9 @@ const KNOWN: readonly OtherFile[] = [
 
 /** A placeholder for a file of another machine that has not arrived yet. */
 export const isPlaceholder = (record: JsonObject): boolean => typeof record[PENDING] === 'string';
+
+/** Whether rollouts may follow in the same file. */
+export const isHeadLine = (record: JsonObject): boolean => KNOWN.some(({ is, isHead }) => isHead && is(record));
 
 /** The kind of a record that is not a rollout, and its writer; null if unknown. */
 export const notRollout = (record: JsonObject): string | null =>

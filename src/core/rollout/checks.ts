@@ -27,7 +27,7 @@ const DECLARED = {
   tool_error: { needs: 'results', word: 'error', severity: 'error' },
   tool_cut: { needs: 'results', word: 'cut', severity: 'warning' },
   call_unparsed: { needs: 'calls', word: 'unparsed', severity: 'error' },
-  call_without_result: { needs: 'calls', word: 'no result', severity: 'warning' },
+  call_without_result: { needs: 'run_calls', word: 'no result', severity: 'warning' },
   own_tool_response: { needs: 'reply', word: 'own result', severity: 'warning' },
   unclosed: { needs: 'reply', word: 'unclosed', severity: 'warning' },
   empty_output: { needs: 'rollout', word: 'empty', severity: 'warning' },
@@ -106,7 +106,7 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
   // The prompt's results were not asked for by this reply: only what their writer recorded as failed is said.
   for (const turn of rollout.turns.slice(0, rollout.responseTurn))
     if (turn.outcome?.isFailure === true) checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
-  const unanswered = callsWithoutResults(response);
+  const unanswered = rollout.runsNoCalls ? null : callsWithoutResults(response);
   if (unanswered !== null)
     notice(
       'call_without_result',
@@ -122,7 +122,7 @@ export function checkRollout(rollout: UncheckedRollout, errors: readonly ErrorPa
         turn === response.at(-1),
         isSampled,
         sharing,
-        unanswered !== null || lastLost > turn.index,
+        rollout.runsNoCalls === true || unanswered !== null || lastLost > turn.index,
         notice,
       );
   }
@@ -202,7 +202,7 @@ const NO_JSON = { kind: 'bad_json', fault: 'model', exception: null } as const;
 
 /**
  * @param sharing calls whose result is that of a call beside them
- * @param mayBeLost lines after it could not be read, and may have held the results of its calls */
+ * @param mayBeLost the results of its calls may have been in lines that could not be read, or nobody ran them */
 function checkAssistant(
   turn: Turn,
   isLast: boolean,

@@ -18,7 +18,8 @@ export interface Finding {
 
 /**
  * The input of a check. If the input is missing, the check is skipped: the result is 'not observed', not 'clean'.
- * results: results of tools in the response; calls: tool calls; reply: text of the model, separable from other text;
+ * results: results of tools in the response; calls: tool calls; run_calls: those whose writer
+ * runs them; reply: text of the model, separable from other text;
  * notes: its writer records what went wrong; mask: a recorded mask, not an inferred one; ids, logprobs: of the
  * response's tokens, beside such a mask; truth: a ground truth too long to occur in a text by chance; verdict: right or
  * wrong, beside the score; template, tokenizer: a prompt, and ids, that can be compared with the user's; ends: those of
@@ -30,6 +31,7 @@ export type Need =
   | 'rollout'
   | 'results'
   | 'calls'
+  | 'run_calls'
   | 'reply'
   | 'notes'
   | 'mask'

@@ -181,6 +181,8 @@ export interface Rollout {
    * do not apply.
    */
   isUnsampled?: true;
+  /** Its writer asks for calls and judges them without running any. */
+  runsNoCalls?: true;
   /** Its writer notes in the record what went wrong during the rollout. */
   hasNotes?: true;
   /** The key of the prompt's group, if the record names it. */

@@ -140,6 +140,22 @@ describe('results of benchmarks and of agents that few have heard of', () => {
     ]);
   });
 
+  test('BFCL: calls that nobody runs lack no result, a server that failed ends the rollout, and figures are no rollout', async () => {
+    const path = join(folder, 'BFCL_v4_simple_score.json');
+    const asked = { question: [[{ role: 'user', content: 'Go.' }]], function: [] };
+    const verdict = { valid: false, test_category: 'simple', prompt: asked };
+    const records = [
+      { accuracy: 0.5, correct_count: 2, total_count: 4 },
+      { id: 'simple_0', ...verdict, model_result_raw: [{ area: '{"base": 1}' }] },
+      { id: 'simple_1', result: 'Error during inference: Error code: 500', traceback: 'Traceback' },
+    ];
+    writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const [called, failed, ...more] = await rolloutsOf(path);
+    expect(more).toEqual([]);
+    expect(called!.findings).toEqual([]);
+    expect(failed).toMatchObject({ turns: [], ended: { how: 'aborted' } });
+  });
+
   test('InterCode and MINT', async () => {
     const turn_history = {
       actions: ['ls', 'rm'],
