@@ -1,8 +1,8 @@
 import { itemAt } from '../../../core/lists/at.ts';
+import { checkWord } from '../../../core/rollout/checks.ts';
 import type { Finding } from '../../../core/rollout/finding.ts';
 import type { Turn } from '../../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { findingWord } from '../failure-word.ts';
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Note, Range } from './block.ts';
@@ -115,9 +115,9 @@ function rangesApart(ranges: readonly Range[]): Range[] {
   return kept;
 }
 
-/** For a turn folded to a line: its findings, in a word each. */
+/** For a turn folded to a line, which names the tool and what it failed with: its findings, in a word each. */
 export function foldedPieces(findings: readonly Finding[]): Piece[] {
-  const words = new Map(findings.map((finding) => [findingWord(finding), findingStyle(finding)]));
+  const words = new Map(findings.map((finding) => [checkWord(finding.check), findingStyle(finding)]));
   return [...words].map(([word, style]) => [style, `! ${word}`] as const);
 }
 
