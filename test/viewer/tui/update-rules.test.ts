@@ -108,6 +108,11 @@ test('the top of a list that is being made is gone to, unless the reader has mov
   };
   expect(pinned(3)).toBe('3.jsonl:1');
   expect(pinned(null)).toBe('1.jsonl:1');
+  const { list } = screen.state;
+  screen.state = { ...screen.state, list: { ...list, pinned: 'top' } };
+  const there = screen.do({ type: 'sample', by: 1 }).selected;
+  expect(screen.do({ type: 'rows-changed' }).selected).toBe(there);
+  expect(there).not.toBe('1.jsonl:1');
 });
 
 describe('a group', () => {

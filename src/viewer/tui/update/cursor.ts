@@ -5,7 +5,10 @@ import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
 import { type Result, saying } from './result.ts';
 
-/** Puts the cursor on a row of the list; a different record opens at the start of its response. */
+/**
+ * Puts the cursor on a row of the list; a different record opens at the start of its response. The cursor of a list in progress is then no
+ * longer at its top.
+ */
 export function putCursor(state: State, data: Data, index: number): State {
   const rows = data.rows(state);
   if (rows.length === 0) return state;
@@ -13,7 +16,7 @@ export function putCursor(state: State, data: Data, index: number): State {
   const at = Math.max(0, Math.min(rows.length - 1, index));
   const offset = Math.max(0, Math.min(here < 0 ? state.list.offset : at - top, height - 1));
   if (at === here) return { ...state, list: { ...state.list, offset } };
-  return { ...state, list: { ...state.list, cursor: rows.at(at), offset }, transcript: opened };
+  return { ...state, list: { ...state.list, cursor: rows.at(at), offset, pinned: null }, transcript: opened };
 }
 
 /** Puts the cursor on a record; one that the list leaves out is opened too. */
@@ -23,7 +26,7 @@ export function visit(state: State, data: Data, place: Place): State {
   const { group } = state.list;
   // A place outside the group leaves it.
   if (group !== null) return visit({ ...state, list: { ...state.list, group: null } }, data, place);
-  return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
+  return { ...state, list: { ...state.list, cursor: place, visit: place, pinned: null }, transcript: opened };
 }
 
 /** Moves `by` rows in list order. At an end, `clamp` stops there, and `say` reports it. */
