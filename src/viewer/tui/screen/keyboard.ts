@@ -32,6 +32,7 @@ export class Keyboard {
   /** Keys pressed so far, without answers of the terminal. */
   pressed = 0;
   #timer: NodeJS.Timeout | null = null;
+  #lastLook: NodeJS.Immediate | null = null;
 
   /** @param answered receives the terminal's answers (OSC), which are no keys */
   constructor(input: KeySource, listener: (keys: Key[]) => void, answered: (report: string) => void = () => {}) {
@@ -69,13 +70,18 @@ export class Keyboard {
 
   #decode(text: string, final: boolean): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#lastLook !== null) clearImmediate(this.#lastLook);
     this.#timer = null;
+    this.#lastLook = null;
     const { keys, rest } = decodeKeys(this.#rest + text, final);
     this.#rest = rest;
     if (rest !== '') {
       const isLong = rest.startsWith(PASTE_BEGIN) || (rest.startsWith(REPORT_BEGIN) && rest.includes(';'));
       const wait = isLong ? PASTE_MS : rest.length > 1 ? SEQUENCE_MS : ESC_MS;
-      this.#timer = setTimeout(() => this.#decode('', true), wait);
+      // After a pause of the whole program the rest may have come already, and is read first.
+      this.#timer = setTimeout(() => {
+        this.#lastLook = setImmediate(() => this.#decode('', true));
+      }, wait);
     }
     const pressed = keys.filter(({ name }) => name !== 'report');
     this.pressed += pressed.length;
