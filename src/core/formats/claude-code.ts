@@ -25,6 +25,11 @@ export const claudeCode: Session = {
       (record.sessionId !== undefined || record.agentId !== undefined) &&
       record.uuid !== undefined &&
       record.payload === undefined) ||
+    // Exports may leave the session's id out.
+    (typeof record.type === 'string' &&
+      record.uuid !== undefined &&
+      record.timestamp !== undefined &&
+      (isSessionMessage(record) || record.parentUuid !== undefined)) ||
     // The lines that `claude -p --output-format stream-json` prints.
     (record.session_id !== undefined &&
       (isSessionMessage(record) || record.type === 'system' || record.type === 'result')) ||

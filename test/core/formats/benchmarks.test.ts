@@ -288,3 +288,27 @@ describe('results of benchmarks and of agents that few have heard of', () => {
     expect((await read('rows.table.json', table)).map(({ score }) => score)).toEqual([0.5]);
   });
 });
+
+test('an export of Claude Code without the session’s id is one session', async () => {
+  const path = join(folder, 'session.jsonl');
+  const said = (type: string, content: unknown, at: number) => ({
+    type,
+    uuid: `u${at}`,
+    ...(at === 0 ? {} : { parentUuid: `u${at - 1}` }),
+    timestamp: `2026-01-01T00:00:0${at}Z`,
+    message: { role: type, content },
+  });
+  const lines = [
+    said('user', 'Read a.', 0),
+    said('assistant', [{ type: 'tool_use', id: 't', name: 'Read', input: { file_path: 'a' } }], 1),
+    said('user', [{ type: 'tool_result', tool_use_id: 't', content: 'Not there', is_error: true }], 2),
+    { type: 'system', uuid: 'u3', parentUuid: 'u2', timestamp: '2026-01-01T00:00:03Z', content: 'note' },
+    said('assistant', [{ type: 'text', text: 'It is not there.' }], 4),
+  ];
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const [rollout, ...more] = await rolloutsOf(path);
+  expect(more).toEqual([]);
+  expect(rollout!.format).toBe('claude-code');
+  expect(rollout!.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  expect(rollout!.findings.map(({ check }) => check)).toEqual(['tool_error']);
+});
