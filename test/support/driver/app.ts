@@ -214,13 +214,16 @@ export class App {
     return head && { locator: head[1]!, file: head[2]!, sample: head[3]! };
   }
 
-  async sees(text: string | RegExp): Promise<void> {
-    const found = () => (typeof text === 'string' ? this.screen().includes(text) : text.test(this.screen()));
-    await this.until(found, String(text));
+  #shows(text: string | RegExp): boolean {
+    return typeof text === 'string' ? this.screen().includes(text) : text.test(this.screen());
   }
 
-  async seesNot(text: string): Promise<void> {
-    await this.until(() => !this.screen().includes(text), `the end of ${text}`);
+  async sees(text: string | RegExp): Promise<void> {
+    await this.until(() => this.#shows(text), String(text));
+  }
+
+  async seesNot(text: string | RegExp): Promise<void> {
+    await this.until(() => !this.#shows(text), `the end of ${text}`);
   }
 
   /** The screen as lines of text, without the blanks at their ends. */
