@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readFactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { hackAnswer } from '../../src/analysis/incidents/hacked.ts';
 import { incidentsOf } from '../../src/analysis/incidents/incidents.ts';
@@ -11,27 +11,29 @@ import { Dump } from '../../src/core/dump/dump.ts';
 import { writeDump } from '../support/dump.ts';
 import { type Plants, plantedRun } from '../support/planted-run.ts';
 
-let close = () => {};
-afterEach(() => close());
+const closings: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closings) close();
+});
 
 async function opened(seed: number, plants: Plants) {
   const { dir, remove } = writeDump(plantedRun(seed, { steps: 30, prompts: 6, n: 4 }, plants).files);
   const dump = Dump.open([dir]);
-  close = () => {
+  closings.push(() => {
     dump.close();
     remove();
-  };
+  });
   const facts = await readFactRows(dump, null);
   const textOf = (row: number) => saidBy(facts, row);
   return { facts, textOf, moved: await whatMoved(facts, textOf) };
 }
 
+/** A hack and a dead tool at once: several tests ask it. */
+const twoAtOnce = opened(6, { hack: { step: 15, share: 0.5, wording: 5 }, deadTool: { step: 15, wording: 2 } });
+
 describe('incidents', () => {
   test('two at once are two sentences, each with its step; what came of one is below that one', async () => {
-    const { facts, moved } = await opened(6, {
-      hack: { step: 15, share: 0.5, wording: 5 },
-      deadTool: { step: 15, wording: 2 },
-    });
+    const { facts, moved } = await twoAtOnce;
     const incidents = incidentsOf(facts, moved);
     expect(incidents.map(({ family }) => family).sort()).toEqual(['hack', 'tools']);
     for (const { step } of incidents) expect(Math.abs(step - 15)).toBeLessThanOrEqual(2);
@@ -75,7 +77,7 @@ test('a phrase is not hidden by one that most of its rollouts have too, and othe
 });
 
 test('fewer rollouts to read are the first of more', async () => {
-  const { facts, textOf } = await opened(3, { hack: { step: 15, share: 0.4, wording: 2 } });
+  const { facts, textOf } = await twoAtOnce;
   const picks = async (n: number) => (await triage(facts, { n, seed: 7, textOf })).map(({ row }) => row);
   const most = await picks(40);
   expect(new Set(most).size).toBe(40);
@@ -83,10 +85,7 @@ test('fewer rollouts to read are the first of more', async () => {
 });
 
 test('what to read first begins with the incidents, in their sentences, and a finding says what was found', async () => {
-  const { facts, textOf } = await opened(6, {
-    hack: { step: 15, share: 0.5, wording: 5 },
-    deadTool: { step: 15, wording: 2 },
-  });
+  const { facts, textOf } = await twoAtOnce;
   const picks = await triage(facts, { n: 40, seed: 7, textOf });
   const [first, second] = picks;
   expect([first?.kind, second?.kind]).toEqual(['incident', 'incident']);
@@ -100,7 +99,7 @@ test('what to read first begins with the incidents, in their sentences, and a fi
 });
 
 test('a phrase whose scores cannot be compared within groups is named as not examined', async () => {
-  const { facts, moved } = await opened(6, { hack: { step: 15, share: 0.5, wording: 5 } });
+  const { facts, moved } = await twoAtOnce;
   const unknown = moved.map((one) =>
     one.said === undefined ? one : { ...one, said: { ...one.said, lift: Number.NaN } },
   );

@@ -7,7 +7,7 @@ import { backend, closeBackend, rowsOf, SANDBOX } from './fixture.ts';
 afterAll(closeBackend);
 
 test.skipIf(SANDBOX !== 'bubblewrap')('a sample of built calls gets the verdicts that it was built for', async () => {
-  const cases = replayCases(80, 7);
+  const cases = replayCases(30, 7);
   const { rows } = await rowsOf(cases.map(({ line }) => line));
   const tools = new ReplayTools();
   const rollouts = rows.map((row) => planCalls(row, { tools }));

@@ -121,7 +121,7 @@ describe('facts that were kept', () => {
         symlinkSync(join(folder, 'elsewhere'), path);
       },
     ];
-    for (const at of [0, 9, 41, 60, 200, whole.length >> 1, whole.length - 1])
+    for (const at of [0, 41, whole.length >> 1, whole.length - 1])
       damages.push((path) => {
         const bytes = Buffer.from(whole);
         bytes[at] = bytes[at]! ^ 0x55;

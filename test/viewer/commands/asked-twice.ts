@@ -32,8 +32,9 @@ function writeEras(isWhole: boolean): void {
     if (line === '') continue;
     const { name, files, isFolder } = JSON.parse(line) as Era;
     const writer = name.split('/')[0]!;
-    if (!isWhole && writers.has(writer)) continue;
+    const isNew = !writers.has(writer);
     writers.add(writer);
+    if (!isWhole && !(isNew && writers.size % 3 === 0)) continue;
     for (const [file, text] of Object.entries(files)) {
       const place = join(dump, name.replaceAll('/', '_'), isFolder ? file : (name.split('/').at(-1) ?? ''));
       mkdirSync(dirname(place), { recursive: true });
@@ -116,7 +117,7 @@ const STATES: readonly [string, (whole: Map<string, Buffer>) => void][] = [
   ],
 ];
 
-/** @param isWhole every era of every writer and every state; else one of each writer, and the states for one question */
+/** @param isWhole every era of every writer and every state; else one of every third writer, every third question, and the states for one */
 export function askTwice(isWhole: boolean): void {
   beforeAll(async () => {
     // The place of state is known once for the life of the program, so this program is another than that of the tests before.
@@ -132,10 +133,11 @@ export function askTwice(isWhole: boolean): void {
     rmSync(base, { recursive: true });
   });
 
-  test.each(QUESTIONS.map((question) => [question.join(' '), question] as const))('%s', async (_, question) => {
+  const questions = QUESTIONS.filter((_, at) => isWhole || at % 3 === 0);
+  test.each(questions.map((question) => [question.join(' '), question] as const))('%s', async (_, question) => {
     const asked = [...question, dump];
     const first = await answerOf([...asked, '--no-cache']);
-    expect(first.length).toBeGreaterThan(10);
+    expect(first.length).toBeGreaterThan(isWhole ? 10 : 1);
     if (!isWhole) {
       expect(await answerOf(asked)).toBe(first);
       expect(await answerOf(asked), 'from what was kept').toBe(first);

@@ -168,7 +168,7 @@ describe('show --json', () => {
         expect(rebuilt).toEqual({ input, output });
         expect(turns.map((turn) => turn.text)).toEqual(bodies);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });

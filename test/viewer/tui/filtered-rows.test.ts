@@ -172,7 +172,7 @@ describe('the list, filtered and sorted', () => {
           list.close();
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 5 },
     );
   });
 
