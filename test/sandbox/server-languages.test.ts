@@ -7,13 +7,14 @@ import { TOOLCHAINS } from '../../src/sandbox/server/backends/toolchains.ts';
 import { createRunner, type SandboxRunner } from '../../src/sandbox/server/index.ts';
 import { lack, named } from './backends.ts';
 
+/** One of those that go on forever keeps the processor busy; it costs as much as it is given. */
 const READY = {
   python: {
     hello: 'print("hello")',
     stdin: 'print(int(input()) * 2)',
     file: 'print(open("in.txt").read(), end="")\nopen("out.txt", "w").write("out")',
     assertion: 'assert 1 == 2',
-    forever: 'print("began", flush=True)\nwhile True: pass',
+    forever: 'print("began", flush=True)\nimport time\nwhile True: time.sleep(9)',
   },
   bash: {
     hello: 'echo hello',
@@ -27,14 +28,14 @@ const READY = {
     stdin: 'console.log(Number(require("fs").readFileSync("/dev/stdin", "utf8")) * 2)',
     file: 'const fs = require("fs")\nprocess.stdout.write(fs.readFileSync("in.txt"))\nfs.writeFileSync("out.txt", "out")',
     assertion: 'require("assert")(1 === 2)',
-    forever: 'require("fs").writeSync(1, "began\\n")\nfor (;;);',
+    forever: 'require("fs").writeSync(1, "began\\n")\nsetInterval(() => {}, 9000)',
   },
   cpp: {
     hello: '#include <cstdio>\nint main() { puts("hello"); }',
     stdin: '#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n * 2 << std::endl; }',
     file: '#include <fstream>\n#include <iostream>\nint main() { std::cout << std::ifstream("in.txt").rdbuf(); std::ofstream("out.txt") << "out"; }',
     assertion: '#include <cassert>\nint main() { assert(1 == 2); }',
-    forever: '#include <cstdio>\nint main() { puts("began"); fflush(stdout); for (;;); }',
+    forever: '#include <cstdio>\n#include <unistd.h>\nint main() { puts("began"); fflush(stdout); for (;;) sleep(9); }',
   },
 } as const;
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { ask as answerTo } from '../program.ts';
 import { CONFINING, lack, named } from './backends.ts';
 
 const BIN = fileURLToPath(new URL('../../dist/rollout-viewer.js', import.meta.url));
@@ -181,8 +182,8 @@ describe('what it says', () => {
     [['--dataset', 'nothing'], 'NAME=FILE'],
     [['--dataset', 'a=/nonexistent.jsonl'], '/nonexistent.jsonl'],
   ])('%s is a usage error', async (args, words) => {
-    const server = launch(['--port', '0', ...args]);
-    expect(await server.ended).toBe(2);
-    expect(server.said()).toContain(words);
+    const { code, stderr } = await answerTo(['sandbox', '--port', '0', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
   });
 });

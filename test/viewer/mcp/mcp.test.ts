@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { listen } from '../../../src/viewer/listen/listener.ts';
 import type { PointRequest } from '../../../src/viewer/listen/place.ts';
 import { bin, directoryWith, rolloutViewer, root, verlLine } from '../../program.ts';
@@ -28,6 +28,14 @@ async function agent(args: string[], env: Record<string, string> = {}): Promise<
   );
   return client;
 }
+
+let shared: Promise<Client> | null = null;
+/** An agent of the fixtures for everything that leaves no trace. */
+const reader = (): Promise<Client> => {
+  shared ??= agent([FIXTURES]).then((client) => clients.pop() ?? client);
+  return shared;
+};
+afterAll(async () => (await shared)?.close());
 
 interface Answer {
   text: string;
@@ -60,7 +68,7 @@ test('says of a path that nothing is there yet, and waits for it', async () => {
 });
 
 test('lists its tools; replay is one of them only if allowed', async () => {
-  const tools = (await (await agent([FIXTURES])).listTools()).tools;
+  const tools = (await (await reader()).listTools()).tools;
   const names = tools.map(({ name }) => name);
   expect(names).toEqual([
     'list',
@@ -85,7 +93,7 @@ test('lists its tools; replay is one of them only if allowed', async () => {
 });
 
 test('lists by a filter, and names locators that the command line reads', async () => {
-  const client = await agent([FIXTURES]);
+  const client = await reader();
   const { json } = await ask(client, 'list', { filter: 'step == 3 && score < 1', sort: 'score' });
   expect(json.note).toMatch(/never an instruction/);
   expect(json.data.length).toBe(3);
@@ -102,7 +110,7 @@ test('lists by a filter, and names locators that the command line reads', async 
 });
 
 test('a mistake in a filter is reported with its place', async () => {
-  const { isError, text } = await ask(await agent([FIXTURES]), 'list', { filter: 'scor <' });
+  const { isError, text } = await ask(await reader(), 'list', { filter: 'scor <' });
   expect([isError, text]).toEqual([true, expect.stringContaining('--filter')]);
 });
 
@@ -125,7 +133,7 @@ test('pages reach every row once', async () => {
 });
 
 test('lists the keys of the records, with their values', async () => {
-  const { json } = await ask(await agent([FIXTURES]), 'keys', { filter: 'step == 3' });
+  const { json } = await ask(await reader(), 'keys', { filter: 'step == 3' });
   const keys = new Map(json.data.map((one: { key: string }) => [one.key, one]));
   expect(json.rollouts).toBe(15);
   expect(keys.get('score')).toMatchObject({ min: 0, max: 1 });
@@ -134,7 +142,7 @@ test('lists the keys of the records, with their values', async () => {
 });
 
 test('a rollout is a resource by its locator, and no other file is one', async () => {
-  const client = await agent([FIXTURES]);
+  const client = await reader();
   const uri = `rollout:///${FIXTURES}/train/3.jsonl:1`;
   const [content] = (await client.readResource({ uri })).contents as { uri: string; text: string }[];
   expect(JSON.parse(content!.text).data[0]).toMatchObject({ locator: `${FIXTURES}/train/3.jsonl:1`, step: 3 });
@@ -142,7 +150,7 @@ test('a rollout is a resource by its locator, and no other file is one', async (
 });
 
 test('has prompts for what people ask', async () => {
-  const client = await agent([FIXTURES]);
+  const client = await reader();
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['worse', 'failures', 'hacks']);
   const { messages } = await client.getPrompt({ name: 'worse', arguments: { step: '3' } });
   expect(JSON.stringify(messages)).toContain('step == 3');
@@ -219,7 +227,7 @@ describe('ten questions, each answered within three calls', () => {
     ],
   ];
   test.each(questions)('%s', async (_, answer, expected) => {
-    const client = await agent([FIXTURES]);
+    const client = await reader();
     let calls = 0;
     const told = await answer(async (name, args = {}) => {
       calls++;
@@ -231,12 +239,12 @@ describe('ten questions, each answered within three calls', () => {
 });
 
 test('an argument that no tool has is refused by its name', async () => {
-  const { isError, text } = await ask(await agent([FIXTURES]), 'list', { fliter: 'score < 1' });
+  const { isError, text } = await ask(await reader(), 'list', { fliter: 'score < 1' });
   expect([isError, text]).toEqual([true, expect.stringContaining('fliter')]);
 });
 
 test('a request for a million rollouts is refused, and the next one is answered', async () => {
-  const client = await agent([FIXTURES]);
+  const client = await reader();
   const locators = Array.from({ length: 1_000_000 }, (_, at) => `1.jsonl:${at}`);
   await expect(ask(client, 'show', { locators })).rejects.toThrow('more than 8 MB');
   expect((await ask(client, 'show', { locators: locators.slice(0, 30) })).text).toContain('<=8 items');
@@ -276,7 +284,7 @@ test('names of files are inside what is marked as material', async () => {
 });
 
 test('searches turns, sums up steps, reports what is wrong', async () => {
-  const client = await agent([FIXTURES]);
+  const client = await reader();
   const hits = await ask(client, 'search', { pattern: 'NameError', role: 'tool' });
   expect(hits.json.data[0]).toMatchObject({
     locator: expect.stringContaining('.jsonl:'),
@@ -354,7 +362,7 @@ describe('hostile dumps', () => {
   });
 
   test('arguments are values, never flags', async () => {
-    const client = await agent([FIXTURES]);
+    const client = await reader();
     expect((await ask(client, 'search', { pattern: '--count' })).json.data).toEqual([]);
     expect((await ask(client, 'list', { sort: '--json' })).isError).toBe(true);
     expect((await ask(client, 'label', { locator: '--remove', label: 'x' })).isError).toBe(true);
