@@ -1,6 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { makeFolders } from '../core/files/make-folders.ts';
 import { type Settings, sentSettings } from '../engine/collect/settings.ts';
 import { type OwnEntry, ownFiles } from '../engine/own/own-files.ts';
 import { SentOwn } from './own-code.ts';
@@ -78,7 +79,7 @@ export async function receivedSettings(
   const settings: Record<string, unknown> = { ...run.settings };
   for (const { key, name, content } of run.files) {
     const place = join(folder, key);
-    await mkdir(place, { recursive: true });
+    makeFolders(place);
     const path = join(place, basename(name));
     await writeFile(path, await texts.get(content));
     settings[key] ??= path;

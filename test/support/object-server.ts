@@ -19,6 +19,8 @@ export type Fault =
   | { kind: 'short'; bytes: number }
   /** If-Match is not looked at, and the answer is what is there now. */
   | { kind: 'forgetful' }
+  /** Something on the way answers in place of the store. */
+  | { kind: 'page'; text: string }
   | { kind: 'elsewhere'; region: string };
 
 export interface Asked {
@@ -111,6 +113,10 @@ export class ObjectServer {
     if (problem !== null) return refuse(response, 403, problem);
     const fault = this.fault(asked);
     if (fault?.kind === 'refuse') return refuse(response, fault.status, fault.code);
+    if (fault?.kind === 'page') {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(fault.text);
+      return;
+    }
     if (fault?.kind === 'elsewhere' && region !== fault.region) {
       response.setHeader('x-amz-bucket-region', fault.region);
       return refuse(response, 301, 'PermanentRedirect');

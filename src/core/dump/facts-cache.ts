@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
@@ -400,6 +401,9 @@ function versionOfFacts(): string | null {
       CHECKS,
       facts.columns.map(([name]) => name),
       INDEX,
+      // A home may be shared by machines that order bytes, or know letters, in another way.
+      endianness(),
+      process.versions.unicode,
     ];
     const reader = threadFile('record-worker');
     const parts = [dirname(reader), dirname(dirname(reader))].map((folder) => readdirSync(folder).sort());

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { makeFolders } from '../files/make-folders.ts';
 import { parseJson } from '../json/parse.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { LineIndex } from './line-index.ts';
@@ -47,7 +48,7 @@ export class ReadMarks {
     const place: ReadPlace = { path: resolve(path), offset, bytes, part };
     this.#take(place);
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(this.#path), 0o700);
       // A previously truncated line must not swallow this one.
       appendFileSync(this.#path, `\n${JSON.stringify(place)}`, { mode: 0o600 });
     } catch {

@@ -6,7 +6,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -21,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
+import { makeFolders } from './make-folders.ts';
 import { cacheFolder } from './places.ts';
 
 /** A kept file: its checksum, the number of runs that added to it, then what V8 made. */
@@ -113,7 +113,7 @@ function keep(): void {
   loaded.clear();
   if (wanted.length === 0 || process.platform === 'win32') return;
   try {
-    mkdirSync(folder(), { recursive: true, mode: 0o700 });
+    makeFolders(folder(), 0o700);
     if (!isOwn(lstatSync(folder()))) return;
     for (const [path, { script, before, runs }] of wanted) {
       const now = script.createCachedData();
@@ -123,8 +123,13 @@ function keep(): void {
       header.writeUInt32LE(crc32(data), 0);
       header.writeUInt32LE(runs + 1, 4);
       const temporary = `${path}.${process.pid}`;
-      writeFileSync(temporary, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' });
-      renameSync(temporary, path);
+      try {
+        writeFileSync(temporary, Buffer.concat([header, data]), { mode: 0o600, flag: 'wx' });
+        renameSync(temporary, path);
+      } catch (error) {
+        unlinkSync(temporary);
+        throw error;
+      }
     }
     removeUnused();
   } catch {

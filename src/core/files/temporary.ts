@@ -21,6 +21,12 @@ export function temporaryProblem(error: unknown, parent = tmpdir()): Error {
     : new Error(`the temporary folder ${parent} cannot be used (${reasonOf(error)}); ${remedy}`);
 }
 
+/** Names the folder of copies in an error of a full disk, which otherwise says nothing of where. */
+export const roomProblem = (error: unknown, folder: string): unknown =>
+  isFull(error)
+    ? new Error(`no room left for copies in ${folder}; free some, or name another place with XDG_CACHE_HOME`)
+    : error;
+
 export const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 
 /**

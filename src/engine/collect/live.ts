@@ -1,6 +1,7 @@
-import { appendFile, mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { appendFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolders } from '../../core/files/make-folders.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { RolloutRequest } from '../request/request.ts';
 
@@ -101,9 +102,7 @@ export class LiveFile {
     for (const entry of [...this.#running].slice(0, MOST_LISTED)) {
       const { messages, promptLength } = entry.request;
       if (now - entry.since < YOUNG_MS || messages.length <= entry.written) continue;
-      this.#isFolderReady ??= rm(this.#folder, { recursive: true, force: true }).then(() =>
-        mkdir(this.#folder, { recursive: true }),
-      );
+      this.#isFolderReady ??= rm(this.#folder, { recursive: true, force: true }).then(() => makeFolders(this.#folder));
       await this.#isFolderReady;
       const { uid, step, rollout, task, written } = entry;
       const nodes = messages.slice(written).map((message, i) => ({

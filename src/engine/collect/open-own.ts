@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../core/files/make-folders.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import type { OwnUse } from '../common/own-use.ts';
@@ -142,7 +143,7 @@ class OwnLog {
   }
 
   keepIn(path: string): void {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     this.#path = path;
     const waiting = this.#waiting;
     this.#waiting = '';

@@ -51,7 +51,7 @@ async function brought(value: unknown, command: Command): Promise<unknown> {
       most: cacheSize ?? DEFAULT_BYTES,
       isAtTerminal: process.stdin.isTTY === true,
       // The screen shows it itself.
-      ...(isScreen ? {} : { onStatus: (status) => isTrouble(status) && say(`${value}: ${status}`) }),
+      ...(isScreen ? {} : { onStatus: saysTrouble(value) }),
     });
     mirrors.push(mirror);
     return path + remote.ending;
@@ -61,8 +61,15 @@ async function brought(value: unknown, command: Command): Promise<unknown> {
   }
 }
 
-const isTrouble = (status: string | null): boolean =>
-  /^connection lost|does not end|are refused:|: read again$/.test(status ?? '');
+/** Each trouble is a line until another comes: a proxy may cut every answer. */
+function saysTrouble(name: unknown): (status: string | null) => void {
+  let last: string | null = null;
+  return (status) => {
+    if (status === last || !/^connection lost|does not end|are refused:|: read again$/.test(status ?? '')) return;
+    last = status;
+    say(`${name}: ${status}`);
+  };
+}
 
 function named(text: string): RemoteName | null {
   try {

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../core/files/make-folders.ts';
 
 /** Lines that a history file may reach before it is trimmed. */
 const MAX_LINES = 2000;
@@ -36,7 +37,7 @@ export class History {
 
   add(prompt: string, value: string): void {
     this.#write(() => {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(this.#path), 0o700);
       appendFileSync(this.#path, `${JSON.stringify([prompt, value])}\n`, { mode: 0o600 });
     });
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../core/files/make-folders.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -76,7 +77,7 @@ export const saveLast = (path: string, view: SavedView): string | null => saveVi
 /** Another program may read the file at any moment, so it is replaced atomically. @returns why it could not be kept, or null */
 export function saveView(path: string, name: string, view: SavedView): string | null {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path), 0o700);
     const draft = `${path}.${process.pid}`;
     const views = { ...Object.fromEntries(loadViews(path)), [name]: view };
     writeFileSync(draft, `${JSON.stringify(views)}\n`, { mode: 0o600 });

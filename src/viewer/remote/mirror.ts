@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import {
   closeSync,
   futimesSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -16,7 +15,8 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as rest, setImmediate } from 'node:timers/promises';
 import { noteOrigin } from '../../core/dump/origins.ts';
-import { writeWhole } from '../../core/files/temporary.ts';
+import { makeFolders } from '../../core/files/make-folders.ts';
+import { roomProblem, writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
 import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
@@ -139,7 +139,7 @@ export class Mirror {
    * Starts to fill. @returns the local path of the named file or folder, once its first bytes are here, or all of it if nothing is followed
    */
   async open(): Promise<string> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolders(this.#folder, 0o700);
     this.#ended = this.#run();
     this.#ended.catch(() => {});
     if (this.#options.follows) await Promise.race([this.#hasFirst, this.#ended]);
@@ -189,8 +189,9 @@ export class Mirror {
         this.#sayWhatIsHere();
         if (!follows) return;
         await rest(Math.max(LOOK_MS, took * LIST_SHARE), undefined, { signal }).catch(() => {});
-      } catch (error) {
+      } catch (thrown) {
         if (signal.aborted) return;
+        const error = roomProblem(thrown, this.#options.cache);
         const most = follows && this.#isHere() ? Number.POSITIVE_INFINITY : attempts;
         if (!(error instanceof SourceError) || !error.isLost || (++failures >= most && !this.#cameNews)) {
           this.#say(error instanceof Error ? error.message : String(error));
@@ -379,7 +380,7 @@ export class Mirror {
   #makeFolderOf(path: string): void {
     const folder = dirname(this.#local(path));
     if (this.#folders.has(folder)) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     this.#folders.add(folder);
   }
 

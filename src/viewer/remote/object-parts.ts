@@ -8,9 +8,11 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { PartialFile } from '../../core/dump/origins.ts';
+import { roomProblem } from '../../core/files/temporary.ts';
 import { SourceError } from './machine.ts';
 
 /** The least that is asked for, and the unit in which it is kept. */
@@ -109,7 +111,7 @@ export class ObjectParts implements PartialFile {
     } catch (error) {
       for (let at = from; at < to; at++) this.#here.delete(at);
       if (error instanceof SourceError && !signal.aborted) refused(error);
-      throw error;
+      throw roomProblem(error, dirname(paths.bytes));
     }
     this.#note(from, to);
     appendFileSync(paths.pieces, `${from} ${to}\n`);

@@ -2,19 +2,21 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterEach, vi } from 'vitest';
+import { vi } from 'vitest';
 import { remoteName } from '../../../src/viewer/remote/address.ts';
 import { Mirror, type MirrorOptions } from '../../../src/viewer/remote/mirror.ts';
 import { storeSource } from '../../../src/viewer/remote/stores/open.ts';
 import { ObjectServer, objectOf } from '../../support/object-server.ts';
 
-/** Closed after each test. */
+/** Closed by `closeAll`. */
 export const servers: { close(): void }[] = [];
 const mirrors: Mirror[] = [];
-afterEach(() => {
+
+/** After each test of a file. Files share this module, so it cannot ask for that itself. */
+export function closeAll(): void {
   for (const one of [...mirrors.splice(0), ...servers.splice(0)]) one.close();
   vi.unstubAllEnvs();
-});
+}
 
 export async function bucketOf(files: Record<string, string | Uint8Array>, options = {}): Promise<ObjectServer> {
   const server = await ObjectServer.start(options);

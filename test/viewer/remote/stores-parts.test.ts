@@ -4,14 +4,16 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import type { DumpFile } from '../../../src/core/dump/dump-file.ts';
 import { originOf } from '../../../src/core/dump/origins.ts';
 import { verlLine } from '../../program.ts';
 import { type Asked, type ObjectServer, objectOf } from '../../support/object-server.ts';
 import { seekable, storedFrame } from '../../support/zstd.ts';
-import { bucketOf, contentOf, mirrorOf, newCache } from './mirrored.ts';
+import { bucketOf, closeAll, contentOf, mirrorOf, newCache } from './mirrored.ts';
+
+afterEach(closeAll);
 
 const until = (holds: () => boolean): Promise<void> =>
   vi.waitFor(() => expect(holds()).toBe(true), { timeout: 50_000, interval: 5 });

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Fault, objectOf } from '../../support/object-server.ts';
 import { storedFrame } from '../../support/zstd.ts';
-import { bucketOf, mirrorOf, problemOf } from './mirrored.ts';
+import { bucketOf, closeAll, mirrorOf, problemOf } from './mirrored.ts';
+
+afterEach(closeAll);
 
 const PACKED: Record<string, (rows: Record<string, unknown>[]) => Uint8Array> = {
   jsonl: (rows) => Buffer.from(rows.map((row) => verlLine(row)).join('')),

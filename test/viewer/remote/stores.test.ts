@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { doubtsOf, doubtsText } from '../../../src/analysis/doubts.ts';
 import { readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
 import { LiveRun } from '../../../src/analysis/live-run.ts';
@@ -18,7 +18,9 @@ import { ObjectSource } from '../../../src/viewer/remote/stores/object-source.ts
 import { WebClient } from '../../../src/viewer/remote/web-client.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Asked, type Fault, type ObjectServer, objectOf, SECRET } from '../../support/object-server.ts';
-import { bucketOf, contentOf, mirrorOf, newCache, problemOf, servers } from './mirrored.ts';
+import { bucketOf, closeAll, contentOf, mirrorOf, newCache, problemOf, servers } from './mirrored.ts';
+
+afterEach(closeAll);
 
 const isPending = (text: string | undefined): boolean => text?.startsWith('{"rollout_viewer_pending"') === true;
 const gets = ({ asked }: ObjectServer): Asked[] => asked.filter(({ kind }) => kind === 'get');
@@ -238,6 +240,45 @@ describe('what goes wrong', () => {
     expect(contentOf(await mirrorOf('s3://bucket').open())).toEqual({ '1.parquet': 'x'.repeat(5000) });
   });
 
+  test.each(['s3', 'gs'])('a page of a proxy never becomes a part of an object: %s', async (scheme) => {
+    const content = Buffer.from(Array.from({ length: 200_000 }, (_, i) => 97 + (i % 7)));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('1.parquet', '1.jsonl'),
+        fc.nat({ max: 100_000 }),
+        fc.array(fc.nat({ max: 250_000 }), { minLength: 1, maxLength: 2 }),
+        async (key, after, pages) => {
+          const server = await bucketOf({ [key]: content }, { isOpen: true });
+          vi.stubEnv('STORAGE_EMULATOR_HOST', server.url);
+          vi.stubEnv('GOOGLE_OAUTH_ACCESS_TOKEN', 'x');
+          const faults: Fault[] = [
+            { kind: 'cut', after },
+            ...pages.map((length): Fault => ({ kind: 'page', text: '<'.repeat(length) })),
+          ];
+          server.fault = ({ kind }) => (kind === 'get' ? (faults.shift() ?? null) : null);
+          const mirror = mirrorOf(`${scheme}://bucket`);
+          const said: string[] = [];
+          mirror.onStatus(() => said.push(mirror.status ?? ''));
+          expect(contentOf(await mirror.open())).toEqual({ [key]: content.toString() });
+          expect(said.join()).toContain(`the answer is not /${key}; something on the way`);
+          server.close();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  test('a list of empty pages ends', async () => {
+    const server = await bucketOf({});
+    let count = 0;
+    server.fault = () => ({
+      kind: 'page',
+      text: `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${count++}</NextContinuationToken></ListBucketResult>`,
+    });
+    expect(await problemOf(mirrorOf('s3://bucket'))).toBe('the list of objects does not continue');
+    expect(count).toBeLessThan(1000);
+  });
+
   test('names that lead out of the cache, or are both a folder and an object, do no harm', async () => {
     await bucketOf({
       '../../x.jsonl': 'evil',
@@ -260,7 +301,7 @@ describe('what goes wrong', () => {
     const part = join(cache, folder, '.1.parquet.part');
     rmSync(part);
     symlinkSync('/dev/full', part);
-    expect(await problemOf(mirrorOf('s3://bucket', { cache }))).toMatch(/ENOSPC/);
+    expect(await problemOf(mirrorOf('s3://bucket', { cache }))).toMatch(/no room left for copies in .*; free some/);
     rmSync(part);
     expect(contentOf(await mirrorOf('s3://bucket', { cache }).open())).toEqual({ '1.parquet': content });
   });

@@ -2,13 +2,14 @@
 // Pyodide and Node and per set of imports, and kept in the user's cache folder.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import envPaths from 'env-paths';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { makeFolders } from '../../../core/files/make-folders.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { findOnPath } from './interpreters.ts';
 import { PRELOADED } from './pyodide-protocol.ts';
@@ -82,7 +83,7 @@ export async function memoryImage(files: PyodideFiles, remake = false): Promise<
   const folder = envPaths('rollout-viewer', { suffix: '' }).cache;
   const path = join(folder, `pyodide-${version}-${key}.image`);
   if (existsSync(path) && !remake) return path;
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   sweepLeftovers(folder, /^pyodide-.*\.image\.(\d+)$/);
   const draft = `${path}.${process.pid}`;
   try {

@@ -35,8 +35,7 @@ export class GsStore implements ObjectStore {
     return this.#ask(`/${keyInAddress(key)}`, { range, ...match }, signal);
   }
 
-  isOf = (answer: WebAnswer, version: string): boolean =>
-    version === '' || (headerOf(answer, 'x-goog-generation') ?? version) === version;
+  versionIn = (answer: WebAnswer): string | null => headerOf(answer, 'x-goog-generation') ?? null;
 
   refusal = (answer: WebAnswer): Promise<Error> => xmlRefusal(answer, this.#isSigned);
 

@@ -64,7 +64,7 @@ export class HfStore implements ObjectStore {
   }
 
   // A commit is named in each address.
-  isOf = (): boolean => true;
+  versionIn = (): null => null;
 
   async refusal(answer: WebAnswer): Promise<Error> {
     dismiss(answer);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyOfKey, keyOfCopy } from '../../../core/text/shown-path.ts';
 import { type Machine, type RemoteFile, SourceError } from '../machine.ts';
 import { MOST_FILES, tooManyFiles } from '../plain-path.ts';
-import { dismiss } from '../web-client.ts';
+import { byteRange, dismiss, headerOf, type WebAnswer } from '../web-client.ts';
 import { patientAnswer } from './answers.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
@@ -15,6 +15,8 @@ export class ObjectSource implements Machine {
   readonly lanes = LANES;
   readonly endpoint: string;
   readonly #store: ObjectStore;
+  /** Of the objects of the last list, by their paths. */
+  readonly #sizes = new Map<string, number>();
 
   constructor(store: ObjectStore) {
     this.name = store.name;
@@ -32,7 +34,11 @@ export class ObjectSource implements Machine {
     const first = /\.\w+$/.test(key) ? [itself, inside] : [inside, itself];
     for (const found of first) {
       const objects = await found();
-      if (objects.length > 0) return { root: pathOf(key), files: objects.map(remoteFileOf) };
+      if (objects.length === 0) continue;
+      const files = objects.map(remoteFileOf);
+      this.#sizes.clear();
+      for (const { path, size } of files) this.#sizes.set(path, size);
+      return { root: pathOf(key), files };
     }
     throw new SourceError('no such object, and none below that name', false);
   }
@@ -43,11 +49,21 @@ export class ObjectSource implements Machine {
     const answer = await patientAnswer(() => this.#store.get(keyOfCopy(path.slice(1)), known, range, signal), signal);
     const { statusCode: status } = answer;
     const isHere = status === 200 || status === 206;
-    if (status === 404 || status === 412 || (isHere && !this.#store.isOf(answer, known))) {
+    const named = this.#store.versionIn(answer);
+    const isOther = isHere && known !== '' && named !== null && named !== '' && named !== known;
+    if (status === 404 || status === 412 || isOther) {
       dismiss(answer);
       throw new SourceError(`${path} was replaced while it was read`, true, true);
     }
     if (!isHere) throw await this.#store.refusal(answer);
+    const size = this.#sizes.get(path);
+    if (named !== known && (named === '' || (size !== undefined && sizeIn(answer) !== size))) {
+      dismiss(answer);
+      throw new SourceError(
+        `the answer is not ${path}; something on the way to the store, such as a proxy, wrote it`,
+        true,
+      );
+    }
     yield* this.#store.client.bytes(answer, offset, end, signal);
   }
 
@@ -71,6 +87,12 @@ export class ObjectSource implements Machine {
     return withoutFolders(objects);
   }
 }
+
+/** The size of the whole object of which an answer is a part; NaN if it does not say. */
+const sizeIn = (answer: WebAnswer): number =>
+  answer.statusCode === 206
+    ? (byteRange(answer)?.whole ?? Number.NaN)
+    : Number(headerOf(answer, 'content-length') ?? Number.NaN);
 
 /** A name may be both an object and the folder of others; here it can only be the folder. */
 function withoutFolders(objects: readonly StoredObject[]): StoredObject[] {

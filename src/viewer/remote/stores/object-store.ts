@@ -20,8 +20,8 @@ export interface ObjectStore {
   pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredObject[]>;
   /** The answer with a part of an object; 412 if it has another version. @throws SourceError */
   get(key: string, version: string, range: string, signal: AbortSignal): Promise<WebAnswer>;
-  /** The answer is of this version, as far as it says. */
-  isOf(answer: WebAnswer, version: string): boolean;
+  /** The version that an answer names: null if answers of this store need not, '' if this one should and does not. */
+  versionIn(answer: WebAnswer): string | null;
   /** Why the store refused. */
   refusal(answer: WebAnswer): Promise<Error>;
 }

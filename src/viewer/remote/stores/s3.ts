@@ -46,7 +46,7 @@ export class S3Store implements ObjectStore {
     return this.#ask(key, {}, { range, ...(version !== '' && { 'if-match': version }) }, signal);
   }
 
-  isOf = (answer: WebAnswer, version: string): boolean => version === '' || headerOf(answer, 'etag') === version;
+  versionIn = (answer: WebAnswer): string => headerOf(answer, 'etag') ?? '';
 
   refusal = (answer: WebAnswer): Promise<Error> => xmlRefusal(answer, this.#isSigned);
 

@@ -3,6 +3,9 @@ import { headerOf, type WebAnswer } from '../web-client.ts';
 import { answerText, patientAnswer } from './answers.ts';
 import type { StoredObject } from './object-store.ts';
 
+/** A store may answer with empty pages while it looks; one that goes on with them never ends. */
+const MOST_EMPTY_PAGES = 100;
+
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** A list has hundreds of thousands of each. */
@@ -39,6 +42,7 @@ export async function* listedPages(
   signal: AbortSignal,
 ): AsyncGenerator<StoredObject[]> {
   const seen = new Set<string>();
+  let empty = 0;
   for (let token = ''; ; ) {
     const query = { 'encoding-type': 'url', 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) };
     const answer = await patientAnswer(() => ask(query), signal);
@@ -46,15 +50,18 @@ export async function* listedPages(
     const xml = await answerText(answer);
     if (!/<\/ListBucketResult>\s*$/.test(xml)) throw new SourceError('the answer is not a list of objects', false);
     const isEncoded = elementText(xml, 'EncodingType') === 'url';
-    yield [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
+    const page = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
       key: keyOf(elementText(one, 'Key'), isEncoded),
       size: Number(elementText(one, 'Size') || Number.NaN),
       modified: Math.max(0, Math.floor(Date.parse(elementText(one, 'LastModified')) / 1000) || 0),
       version: versionOf(one),
     }));
+    yield page;
+    empty = page.length === 0 ? empty + 1 : 0;
     if (elementText(xml, 'IsTruncated') !== 'true') return;
     token = elementText(xml, 'NextContinuationToken');
-    if (token === '' || seen.has(token)) throw new SourceError('the list of objects does not continue', false);
+    if (token === '' || seen.has(token) || empty === MOST_EMPTY_PAGES)
+      throw new SourceError('the list of objects does not continue', false);
     seen.add(token);
   }
 }
