@@ -81,12 +81,10 @@ export class ErrorTable<Where> {
     const failed = new Set(rollout.findings.flatMap(({ turn, error }) => (error === undefined ? [] : turn)));
     for (const { name, arguments: args, resultTurn } of toolCallsOf(rollout)) {
       const text = resultTurn === null ? undefined : rollout.turns[resultTurn]?.text;
-      if (resultTurn === null || text === undefined) continue;
+      // A failure without a text is a failure.
+      if (resultTurn === null || text === undefined || failed.has(resultTurn)) continue;
       if (text.trim() === '') count('empty', resultTurn);
-      else if (!failed.has(resultTurn)) {
-        const answers = this.#answersOf(name ?? '?', step);
-        for (const one of answers) one.add(text, args, where(resultTurn));
-      }
+      else for (const one of this.#answersOf(name ?? '?', step)) one.add(text, args, where(resultTurn));
     }
   }
 

@@ -96,7 +96,7 @@ async function countedCalls(
   const [calls, errors] = [facts.numbers('tool_calls'), facts.numbers('tool_errors')];
   let unread = 0;
   for (let row = 0; row < facts.length; row++) {
-    const hasError = (errors[row] ?? 0) > 0 || facts.has(row, 'tool_cut');
+    const hasError = (errors[row] ?? 0) > 0 || facts.has(row, 'tool_error') || facts.has(row, 'tool_cut');
     if (!hasError && !(isWhole && (calls[row] ?? 0) > 0)) continue;
     const { file, record } = facts.place(row);
     if (skipsLong && file.index.length(record) > LONG_RECORD) {

@@ -117,7 +117,7 @@ export function errorsReport({ rows, calls, unread }: Troubles, byStep: boolean)
     ...(byStep ? {} : { details: () => ({ step: null }) }),
     notes: notesOf(constant),
     leftOut: unread === 0 ? [] : [`${plural(unread, 'rollout')} not read: too long`],
-    empty: calls === 0 ? 'no tool was called' : 'no call failed',
+    empty: calls === 0 ? 'no call of a tool is recorded' : 'no call failed',
   };
 }
 
@@ -184,6 +184,6 @@ export function toolsReport(tools: readonly Tool[]): Report<Tool> {
     details: ({ faults, kinds }) => ({ faults: { ...faults }, kinds: { ...kinds } }),
     notes: [],
     leftOut: [],
-    empty: 'no tool was called',
+    empty: 'no call of a tool is recorded',
   };
 }

@@ -60,7 +60,24 @@ test('errors are by tool and step, with their kind, fault and the calls beside t
     },
   ]);
   const none = await ask(['errors', directoryWith({ '1.jsonl': silent })]);
-  expect([none.stdout, none.stderr]).toEqual(['', 'rollout-viewer: no tool was called\n']);
+  expect([none.stdout, none.stderr]).toEqual(['', 'rollout-viewer: no call of a tool is recorded\n']);
+});
+
+test('a failed call without a text is counted once, and a failed result of no call, too', async () => {
+  const asked = {
+    role: 'assistant',
+    tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  };
+  const lost = (id: string) => ({ role: 'tool', tool_call_id: id, content: '', is_error: true });
+  const of = (...messages: object[]) =>
+    `${JSON.stringify({ messages: [{ role: 'user', content: 'Go.' }, ...messages] })}\n`;
+  const done = { role: 'assistant', content: 'Done.' };
+  const path = directoryWith({ 'a.jsonl': of(asked, lost('a'), done), 'b.jsonl': of(lost('b'), done) });
+  const { stdout } = await ask(['errors', path, '--no-step', '--json']);
+  expect(jsonLines(stdout)).toMatchObject([
+    { tool: '?', count: 1, calls: 0 },
+    { tool: 'f', count: 1, calls: 1 },
+  ]);
 });
 
 test('calls are counted by tool, whether they failed or not', async () => {
