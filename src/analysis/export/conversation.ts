@@ -144,7 +144,7 @@ const plainId = (id: JsonValue): string | number | null =>
 const PICTURE =
   /<\|(?:image_pad|vision_start|image)\|>|"type": ?"(?:input_)?(?:image|video|audio)(?:_url)?"|"inline_?[dD]ata":/;
 
-/** Words, one of which is in whatever `PICTURE` finds. */
+/** Everything that `PICTURE` finds contains one of these words. */
 const PICTURE_WORDS = ['image', 'vision_start', 'video', 'audio', 'inline'];
 
 /** A search for plain words is several times as fast as a pattern, and most records have none of them. */

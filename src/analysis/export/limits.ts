@@ -221,7 +221,7 @@ export const LIMITS = {
 export type ExportLimit = keyof typeof LIMITS;
 export const LIMIT_NAMES = keysIn(LIMITS);
 
-/** No format holds these, and nothing accepts them: our words about a turn are none of it. */
+/** No format holds these, and nothing accepts them: our words about a turn are not its text. */
 const OF_ALL: readonly ExportLimit[] = ['unrecorded'];
 
 /** `--accept` takes these. Without a reply or without ids there would be nothing in the row. */

@@ -1,6 +1,6 @@
 import type { ExportConversation } from './conversation.ts';
 
-/** 0 stands for what a loader would stop at; the loss does not see a masked token. */
+/** 0 replaces a value at which a loader would stop; the loss does not see a masked token. */
 export const finite = (value: number | null | undefined): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
 

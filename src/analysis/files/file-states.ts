@@ -54,7 +54,7 @@ export class FileStates {
   dir: string | null;
   readonly #files = new Map<string, KnownFile>();
   readonly #unless = new Map<string, number[]>();
-  /** Files of which only their changes are of interest. */
+  /** Files of interest only if they change. */
   readonly #watched = new Map<string, KnownFile>();
   /** Names that may be those of one file or folder. */
   #links: string[][] = [];

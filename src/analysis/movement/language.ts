@@ -52,7 +52,7 @@ const scripts = lazily((): readonly (readonly [name: string, letter: RegExp])[] 
   ['Thai', /\p{Script=Thai}/u],
 ]);
 
-/** Tells words of a language: all of them by its letters, or its frequent ones. */
+/** Recognises words of a language: all of them by its letters, or its frequent ones. */
 export function wordsIn(language: string): { isWord(word: string): boolean; areAll: boolean } {
   const letter = scripts().find(([name]) => name === language)?.[1];
   const own = new Set((WORDS[language] ?? '').split(' '));

@@ -112,7 +112,7 @@ function replyStarts(text: string, from: number, { opens, asks }: Pick<Forms, 'o
   return [...starts].sort((a, b) => a - b);
 }
 
-/** The starts of turns after the first reply: another's, a reply, another's … @returns null if the forms do not tell */
+/** The starts of turns after the first reply: another's, a reply, another's … @returns null if the forms do not show it */
 export function bordersByForms({ prompt, response }: AskedText, given: Forms | null): number[] | null {
   const own = formsOf([{ prompt, response }]);
   const opens = new Set([...own.opens, ...(given?.opens ?? [])]);

@@ -237,7 +237,7 @@ function judgedRun(
   };
 }
 
-/** The line by which our tools tell a model why its command ended. */
+/** The line in which our tools say why a command ended. */
 export const endNote = ({ excess, timedOut, ended }: WorldRun, timeLimit: number): string =>
   excess !== null
     ? `[the command was ended: it took ${excess}]\n`

@@ -90,7 +90,7 @@ export const newPlan = (image: WorldImage, { workdir, env, shell, timeLimit }: W
   exits: new Map(),
 });
 
-/** How the description of a new rollout's shell tells which one it is. */
+/** How the description of a new rollout's shell names it. */
 const SHELL_NOTES: Readonly<Record<ShellKind, string>> = {
   persistent: 'Directory and variables are kept from call to call.',
   cwd: 'The directory is kept from call to call.',

@@ -23,7 +23,7 @@ export function renderPieces(theme: Theme, pieces: readonly Piece[], width: numb
   return out;
 }
 
-/** Pieces over lines of at most `width` cells, broken between words. What is left after `most` lines is cut by the last one. */
+/** Pieces over lines of at most `width` cells, broken between words. The last of `most` lines holds the rest. */
 export function wrapPieces(pieces: readonly Piece[], width: number, most: number): Piece[][] {
   const text = pieces.map(([, part]) => part).join('');
   const { count, starts, indents } = wrap(text, width);

@@ -73,7 +73,7 @@ export function cachedFiles(folder: string): CachedFile[] {
     const path = join(folder, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() && stats.mtimeMs !== NEVER && basename(name) !== VERSIONS)
-      // A file of which parts are here has holes.
+      // A file that came in parts has holes.
       found.push({ path, size: Math.min(stats.size, stats.blocks * 512), modified: Math.floor(stats.mtimeMs / 1000) });
   }
   return found.sort((a, b) => a.modified - b.modified);

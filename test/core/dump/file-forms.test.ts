@@ -51,7 +51,7 @@ const turns = (replies: number): string =>
     ...Array.from({ length: 2 * replies - 1 }, (_, i) => `${i % 2 ? 'user' : 'assistant'} inferred`),
   ].join(', ');
 
-test('what its records repeat tells the turns of a record that does not show them by itself', async () => {
+test('turns that a record does not show by itself are found by what the records of its file repeat', async () => {
   const path = join(folder, 'many.jsonl');
   writeFileSync(path, lines([...many, odd]));
   expect(await turnsOf(path)).toEqual([turns(2), turns(3), turns(4), turns(5), turns(3)]);

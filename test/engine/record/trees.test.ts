@@ -288,7 +288,7 @@ test('a reply that an agent sends back in words of its own goes on in its histor
   );
 });
 
-test('a call that an agent tells as text has the message behind it as its result', () => {
+test('a call that an agent writes as text has the message behind it as its result', () => {
   const { files, ask } = memoryRecorder();
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
   ask([user('q')], 'a')({ role: 'assistant', content: '', tool_calls: [call] });
