@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { journalPlace, pathOf } from '../../../src/replay/journal/place.ts';
 import { scriptedModel } from '../../engine/scripted-model.ts';
 import { VERL_TOOLS } from '../../engine/verl-tools.ts';
-import { bin, directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
+import { ask, bin, directoryWith, jsonLines, root, verlLine } from '../../program.ts';
 import { callLine, SANDBOX } from '../../replay/fixture.ts';
 import { printed, type ScriptedServer, scriptedServer } from '../../sandbox/scripted-server.ts';
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 const keyless = { SANDBOX_FUSION_ENDPOINT: '', XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'state-')) };
-const run = (args: string[], env: NodeJS.ProcessEnv = {}) => rolloutViewer(args, { env: { ...keyless, ...env } });
+const run = (args: string[], env: NodeJS.ProcessEnv = {}) => ask(args, { env: { ...keyless, ...env } });
 
 const dumpWith = (...lines: string[]) =>
   join(directoryWith({ 'rollout_data/1.jsonl': lines.map((line) => `${line}\n`).join('') }), 'rollout_data');

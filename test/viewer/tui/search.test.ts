@@ -92,7 +92,7 @@ describe('a search in a sample, and the reader in another', () => {
 });
 
 describe('a record of many MB', () => {
-  const long = 'word and another '.repeat(500_000);
+  const long = 'word and another '.repeat(150_000);
   const record = (output: string) => ({ input: 'user\nhi\nassistant\n', output, gts: '1', score: 1, step: 1 });
   const run = writeDump({ '1.jsonl': [record('short'), record(`${long}the needle`), record(long)] });
   afterAll(() => run.remove());
