@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../core/files/make-folders.ts';
+import { ensureFolder } from '../core/files/ensure-folder.ts';
 
 const FILE = 'queue.json';
 
@@ -20,7 +20,7 @@ export async function runIn(folder: string): Promise<{ run: string; begun: strin
   const known = kept === null ? null : runOf(kept);
   if (known !== null) return known;
   const made = { run: randomUUID(), begun: new Date().toISOString() };
-  makeFolders(dirname(path));
+  ensureFolder(dirname(path));
   await writeFile(path, `${JSON.stringify(made)}\n`);
   return made;
 }

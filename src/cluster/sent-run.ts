@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../core/files/make-folders.ts';
+import { ensureFolder } from '../core/files/ensure-folder.ts';
 import { type Settings, sentSettings } from '../engine/collect/settings.ts';
 import { type OwnEntry, ownFiles } from '../engine/own/own-files.ts';
 import { SentOwn } from './own-code.ts';
@@ -79,7 +79,7 @@ export async function receivedSettings(
   const settings: Record<string, unknown> = { ...run.settings };
   for (const { key, name, content } of run.files) {
     const place = join(folder, key);
-    makeFolders(place);
+    ensureFolder(place);
     const path = join(place, basename(name));
     await writeFile(path, await texts.get(content));
     settings[key] ??= path;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../core/files/make-folders.ts';
+import { ensureFolder } from '../core/files/ensure-folder.ts';
 import { putWrongTypesAside } from './aside.ts';
 import type { SharedRedis } from './redis.ts';
 
@@ -56,7 +56,7 @@ export class Texts implements TextStore {
         `a text of ${bytes.length} bytes is larger than the ${IN_REDIS} that are put into Redis: give producer and workers --share DIR, a folder that all of them see`,
       );
     else {
-      makeFolders(this.#folder);
+      ensureFolder(this.#folder);
       const path = join(this.#folder, name);
       await writeFile(`${path}.${process.pid}`, bytes);
       await rename(`${path}.${process.pid}`, path);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { makeFolders } from '../core/files/make-folders.ts';
+import { ensureFolder } from '../core/files/ensure-folder.ts';
 import { environmentsFolder } from '../core/files/places.ts';
 import { reasonOf } from '../core/text/problems.ts';
 
@@ -43,7 +43,7 @@ export async function requirementsPython(
   onStart?.(folder);
   // An environment left incomplete is rebuilt from scratch.
   rmSync(folder, { recursive: true, force: true });
-  makeFolders(environmentsFolder());
+  ensureFolder(environmentsFolder());
   const options = { signal, timeout: MOST_MS, maxBuffer: 1 << 26 };
   try {
     await run(python, ['-m', 'venv', folder], options);

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { makeFolders } from '../files/make-folders.ts';
+import { ensureFolder } from '../files/ensure-folder.ts';
 import { parseJson } from '../json/parse.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { LineIndex } from './line-index.ts';
@@ -48,7 +48,7 @@ export class ReadMarks {
     const place: ReadPlace = { path: resolve(path), offset, bytes, part };
     this.#take(place);
     try {
-      makeFolders(dirname(this.#path), 0o700);
+      ensureFolder(dirname(this.#path), 0o700);
       // A previously truncated line must not swallow this one.
       appendFileSync(this.#path, `\n${JSON.stringify(place)}`, { mode: 0o600 });
     } catch {

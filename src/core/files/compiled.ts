@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
-import { makeFolders } from './make-folders.ts';
+import { ensureFolder } from './ensure-folder.ts';
 import { cacheFolder } from './places.ts';
 
 /** A kept file: its checksum, the number of runs that added to it, then what V8 made. */
@@ -113,7 +113,7 @@ function keep(): void {
   loaded.clear();
   if (wanted.length === 0 || process.platform === 'win32') return;
   try {
-    makeFolders(folder(), 0o700);
+    ensureFolder(folder(), 0o700);
     if (!isOwn(lstatSync(folder()))) return;
     for (const [path, { script, before, runs }] of wanted) {
       const now = script.createCachedData();

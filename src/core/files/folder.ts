@@ -18,7 +18,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorCode } from '../text/thrown.ts';
-import { makeFolders } from './make-folders.ts';
+import { ensureFolder } from './ensure-folder.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
@@ -49,7 +49,7 @@ export class Folder {
    * @throws Error that names the obstacle
    */
   static open(base: string, names: readonly string[], make: boolean): Folder {
-    if (make) makeFolders(base);
+    if (make) ensureFolder(base);
     let folder = Folder.#at(base, base, true);
     for (const name of names) {
       const parent: Folder = folder;

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../../core/async/timeout.ts';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { packLine, toolsFile, toolsHash } from '../../core/formats/engine-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import type { JsonObject } from '../../core/json/value.ts';
@@ -55,7 +55,7 @@ export class DumpWriter {
 
   /** @throws Error when the directory holds a dump and `resume` is not set, or another process is writing to it. */
   static async open(out: string, options: OpenOptions): Promise<DumpWriter> {
-    makeFolders(out);
+    ensureFolder(out);
     const names = (await readdir(out)).filter((name) => name.endsWith('.jsonl')).sort();
     const state = await RunState.open(
       out,

@@ -1,7 +1,7 @@
 import { appendFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { RolloutRequest } from '../request/request.ts';
 
@@ -102,7 +102,7 @@ export class LiveFile {
     for (const entry of [...this.#running].slice(0, MOST_LISTED)) {
       const { messages, promptLength } = entry.request;
       if (now - entry.since < YOUNG_MS || messages.length <= entry.written) continue;
-      this.#isFolderReady ??= rm(this.#folder, { recursive: true, force: true }).then(() => makeFolders(this.#folder));
+      this.#isFolderReady ??= rm(this.#folder, { recursive: true, force: true }).then(() => ensureFolder(this.#folder));
       await this.#isFolderReady;
       const { uid, step, rollout, task, written } = entry;
       const nodes = messages.slice(written).map((message, i) => ({

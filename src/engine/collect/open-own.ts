@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import type { OwnUse } from '../common/own-use.ts';
@@ -143,7 +143,7 @@ class OwnLog {
   }
 
   keepIn(path: string): void {
-    makeFolders(dirname(path));
+    ensureFolder(dirname(path));
     this.#path = path;
     const waiting = this.#waiting;
     this.#waiting = '';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 
 /** A picture's bytes, and its path beside the dump. */
@@ -64,7 +64,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 /** Writes each picture once; a picture shared by many rollouts is one file. */
 export async function writePictures(out: string, pictures: Iterable<PictureFile>): Promise<void> {
   for (const { path, bytes } of pictures) {
-    makeFolders(join(out, FOLDER));
+    ensureFolder(join(out, FOLDER));
     await writeFile(join(out, path), bytes, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
@@ -72,7 +72,7 @@ export class RunState {
     }
     const state = new RunState(out);
     // The asynchronous version retries forever on Node 20 under a path that takes no directories (/proc).
-    makeFolders(state.#dir);
+    ensureFolder(state.#dir);
     await takeLock(state.#lockPath);
     try {
       if (fingerprint) await state.#compare(fingerprint, { ...options, isGoneOnWith: dumpFiles.length > 0 });

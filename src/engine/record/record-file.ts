@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -20,7 +20,7 @@ export class RecordFile {
     this.path = join(folder, `${fileName(name)}.jsonl`);
     this.#onProblem = onProblem;
     try {
-      makeFolders(folder);
+      ensureFolder(folder);
       this.#fd = openSync(this.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
     } catch (error) {
       onProblem(`${this.path}: ${errorMessage(error)}`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { changedPath, type LayerStore } from '../../sandbox/worlds/layers.ts';
 import { WORLD_RULES } from './compare.ts';
 import type { WorldOutcome } from './replay-world.ts';
@@ -37,7 +37,7 @@ export class OutcomeLog {
     for (const id of layers) hash.update(id);
     for (const { result } of actions) hash.update(result === null ? '-' : `+${result}\0`);
     const folder = join(store.folder, 'outcomes');
-    makeFolders(folder, 0o700);
+    ensureFolder(folder, 0o700);
     this.#file = join(folder, `${hash.digest('hex').slice(0, 32)}.jsonl`);
   }
 

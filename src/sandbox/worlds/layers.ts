@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { mergeLayers } from './merge.ts';
 import { type ChangedPath, hashFile, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
@@ -82,7 +82,7 @@ export class LayerStore {
     // A world's programs start in another folder.
     this.#root = resolve(root);
     this.folder = join(this.#root, imageKey);
-    makeFolders(this.folder, 0o700);
+    ensureFolder(this.folder, 0o700);
     chmodSync(root, 0o700);
   }
 
@@ -144,7 +144,7 @@ export class LayerStore {
   /** A folder for a running world. Also removes what killed programs left. */
   live(): string {
     const lives = join(this.folder, 'live');
-    makeFolders(lives, 0o700);
+    ensureFolder(lives, 0o700);
     this.#removeDead();
     const folder = join(lives, `${ownName()}-${Math.random().toString(36).slice(2, 10)}`);
     mkdirSync(folder, { mode: 0o700 });
@@ -289,7 +289,7 @@ export class LayerWriter {
     this.#changed = now;
     const target = join(this.#store.folder, `${id}.new-${ownName()}`);
     const fs = join(target, 'fs');
-    makeFolders(fs, 0o700);
+    ensureFolder(fs, 0o700);
     const signs = new Map<string, Sign>();
     this.#copy(upper, '', fs, signs, record);
     for (const path of this.#signs.keys())

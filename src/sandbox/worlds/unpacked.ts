@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { rootfsImage, type WorldImage } from './image.ts';
 import { removeTree } from './layers.ts';
 import { namesIn } from './tree.ts';
@@ -49,12 +49,12 @@ export async function unpackedImage(
     .slice(0, 64);
   const place = join(folder, key);
   checkArchitecture(config.name, config.architecture);
-  makeFolders(folder, 0o700);
+  ensureFolder(folder, 0o700);
   chmodSync(folder, 0o700);
   if (!existsSync(join(place, 'config.json'))) {
     for (const one of namesIn(folder)) if (isLeft(one)) removeTree(join(folder, one));
     const made = join(folder, `${key}.new-${process.pid}`);
-    makeFolders(join(made, 'rootfs'), 0o700);
+    ensureFolder(join(made, 'rootfs'), 0o700);
     try {
       await unpack(join(made, 'rootfs'));
       chmodSync(join(made, 'rootfs'), 0o755);

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 
 /** The columns that the user last chose; null if absent or they are unreadable, which is not worth a message. */
 export function loadColumns(path: string): readonly string[] | null {
@@ -15,7 +15,7 @@ export function loadColumns(path: string): readonly string[] | null {
 /** Another program may read the file at any moment, so it is replaced atomically. */
 export function saveColumns(path: string, columns: readonly string[] | null): void {
   try {
-    makeFolders(dirname(path), 0o700);
+    ensureFolder(dirname(path), 0o700);
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, `${JSON.stringify(columns)}\n`, { mode: 0o600 });
     renameSync(draft, path);

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 
 /** Lines that a history file may reach before it is trimmed. */
 const MAX_LINES = 2000;
@@ -37,7 +37,7 @@ export class History {
 
   add(prompt: string, value: string): void {
     this.#write(() => {
-      makeFolders(dirname(this.#path), 0o700);
+      ensureFolder(dirname(this.#path), 0o700);
       appendFileSync(this.#path, `${JSON.stringify([prompt, value])}\n`, { mode: 0o600 });
     });
   }

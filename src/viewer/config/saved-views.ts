@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
@@ -77,7 +77,7 @@ export const saveLast = (path: string, view: SavedView): string | null => saveVi
 /** Another program may read the file at any moment, so it is replaced atomically. @returns why it could not be kept, or null */
 export function saveView(path: string, name: string, view: SavedView): string | null {
   try {
-    makeFolders(dirname(path), 0o700);
+    ensureFolder(dirname(path), 0o700);
     const draft = `${path}.${process.pid}`;
     const views = { ...Object.fromEntries(loadViews(path)), [name]: view };
     writeFileSync(draft, `${JSON.stringify(views)}\n`, { mode: 0o600 });

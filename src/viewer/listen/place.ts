@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 
 /** The place to show. */
 export interface PointRequest {
@@ -27,7 +27,7 @@ export function socketFolder(): string {
   const { uid } = userInfo();
   const { XDG_RUNTIME_DIR: runtime } = process.env;
   const folder = runtime ? join(runtime, 'rollout-viewer') : join(tmpdir(), `rollout-viewer-${uid}`);
-  makeFolders(folder, 0o700);
+  ensureFolder(folder, 0o700);
   const stats = lstatSync(folder);
   if (!stats.isDirectory() || stats.uid !== uid || (stats.mode & 0o077) !== 0)
     throw new Error(`${folder}: not a folder of this user alone; XDG_RUNTIME_DIR names another place`);

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as rest, setImmediate } from 'node:timers/promises';
 import { noteOrigin } from '../../core/dump/origins.ts';
-import { makeFolders } from '../../core/files/make-folders.ts';
+import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { roomProblem, writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
@@ -139,7 +139,7 @@ export class Mirror {
    * Starts to fill. @returns the local path of the named file or folder, once its first bytes are here, or all of it if nothing is followed
    */
   async open(): Promise<string> {
-    makeFolders(this.#folder, 0o700);
+    ensureFolder(this.#folder, 0o700);
     this.#ended = this.#run();
     this.#ended.catch(() => {});
     if (this.#options.follows) await Promise.race([this.#hasFirst, this.#ended]);
@@ -380,7 +380,7 @@ export class Mirror {
   #makeFolderOf(path: string): void {
     const folder = dirname(this.#local(path));
     if (this.#folders.has(folder)) return;
-    makeFolders(folder, 0o700);
+    ensureFolder(folder, 0o700);
     this.#folders.add(folder);
   }
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import envPaths from 'env-paths';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { makeFolders } from '../../../core/files/make-folders.ts';
+import { ensureFolder } from '../../../core/files/ensure-folder.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { findOnPath } from './interpreters.ts';
 import { PRELOADED } from './pyodide-protocol.ts';
@@ -83,7 +83,7 @@ export async function memoryImage(files: PyodideFiles, remake = false): Promise<
   const folder = envPaths('rollout-viewer', { suffix: '' }).cache;
   const path = join(folder, `pyodide-${version}-${key}.image`);
   if (existsSync(path) && !remake) return path;
-  makeFolders(folder);
+  ensureFolder(folder);
   sweepLeftovers(folder, /^pyodide-.*\.image\.(\d+)$/);
   const draft = `${path}.${process.pid}`;
   try {

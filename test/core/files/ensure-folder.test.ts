@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeFolders } from '../../../src/core/files/make-folders.ts';
+import { ensureFolder } from '../../../src/core/files/ensure-folder.ts';
 
 const outcome = (make: () => unknown): boolean => {
   try {
@@ -25,7 +25,7 @@ test('folders are made as Node makes them, where Node makes any', () => {
         return join(root, 'x/y');
       }) as [string, string];
       for (const path of paths) {
-        const made = outcome(() => makeFolders(`${ours}/${path.join('/')}`));
+        const made = outcome(() => ensureFolder(`${ours}/${path.join('/')}`));
         expect(made).toBe(outcome(() => mkdirSync(`${nodes}/${path.join('/')}`, { recursive: true })));
         expect(existsSync(join(ours, ...path))).toBe(existsSync(join(nodes, ...path)));
       }
@@ -36,12 +36,12 @@ test('folders are made as Node makes them, where Node makes any', () => {
 
 test('a folder for this user alone', () => {
   const root = mkdtempSync(join(tmpdir(), 'private-'));
-  makeFolders(join(root, 'a/b'), 0o700);
+  ensureFolder(join(root, 'a/b'), 0o700);
   expect(['a', 'a/b'].map((name) => statSync(join(root, name)).mode & 0o777)).toEqual([0o700, 0o700]);
 });
 
 // Node's own call never returns here.
 test.skipIf(!existsSync('/proc/self'))('where the system will have no folder, that is an error', () => {
   for (const path of ['/proc/rollout-viewer', '/proc/rollout-viewer/a/b', '/proc/self/x/y'])
-    expect(() => makeFolders(path)).toThrow(/ENOENT|EACCES|EPERM/);
+    expect(() => ensureFolder(path)).toThrow(/ENOENT|EACCES|EPERM/);
 });

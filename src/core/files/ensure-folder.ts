@@ -7,7 +7,7 @@ import { errorCode } from '../text/thrown.ts';
  * have no folder in one that exists (an automounted /home without this user, /proc, a folder that was removed).
  * @throws Error of the system
  */
-export function makeFolders(path: string, mode = 0o777): void {
+export function ensureFolder(path: string, mode = 0o777): void {
   const missing: string[] = [];
   let at = resolve(path);
   for (; !isFolder(at); at = dirname(at)) {
