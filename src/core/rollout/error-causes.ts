@@ -1,8 +1,10 @@
 import type { ErrorCause } from './error-kind.ts';
+import { SENTENCE_CAUSES } from './error-sentences.ts';
 import { TABLE_CAUSES } from './error-tables.ts';
 
 /** Ordered: specific before general. Searched for in the first lines of a message. */
 export const ERROR_CAUSES: readonly ErrorCause[] = [
+  ...SENTENCE_CAUSES,
   {
     pattern:
       /^rate ?limit:|rate[ _-]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ _-]?limit(?:ed|[ _]?error|[ _]exceeded)\b|code = ResourceExhausted|too many requests|RequestLimitExceeded|\b\d{3} rate ?limit|^RateLimit|\bSlowDown\b|(?<!disk )\bquota (?:\w+ )?exceeded|exceeded (?:your|the) (?:\w+ ){0,3}quota|insufficient[_ ]quota|\b(?:run|ran) out of (?:\w+ )?(?:searches|credits|requests|quota)\b|\bRESOURCE_EXHAUSTED\b(?!: out of memory)|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,
@@ -413,7 +415,7 @@ export const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^(?:WRONGTYPE|NOAUTH|NOPERM|READONLY|MISCONF|CROSSSLOT|NOSCRIPT|LOADING|OOM|EXECABORT|MOVED \d+|BUSYGROUP|BUSYKEY) |^\(error\) /,
+      /^ERR (?:unknown|wrong number|syntax|value is|no such|invalid|DB index)|^(?:WRONGTYPE|NOAUTH|NOPERM|READONLY|MISCONF|CROSSSLOT|NOSCRIPT|LOADING|OOM|EXECABORT|MOVED \d+|BUSYGROUP|BUSYKEY) |^\(error\) /,
     kind: 'exception',
     fault: null,
     says: 'the database refused the change',

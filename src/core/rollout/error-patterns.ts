@@ -34,6 +34,12 @@ const http = (code: string): RegExp =>
  */
 export const ERROR_PATTERNS: readonly ErrorPattern[] = [
   any(
+    /^\s*(?:Name|Key|Attribute|Value|Lookup)Error: ["']?(?:(?:unknown|no|invalid) tool\b|tool ['"`]\w)/,
+    'unknown_tool',
+    'model',
+    'the model called a function that does not exist',
+  ),
+  any(
     /^\s*(?:Error: )?(?:Unknown (?:function|tool)\b|(?:Tool|Function) ['"`]?[\w.-]+['"`]? (?:not found|does not exist|is not (?:available|defined)))/i,
     'unknown_tool',
     'model',
@@ -46,7 +52,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the call was no JSON',
   ),
   any(
-    /^\s*(?:Error: )?(?:Invalid (?:arguments|parameters|tool call)\b|TypeError: [\w.]+\(\) (?:got an unexpected keyword|missing \d+ required))/i,
+    /^\s*(?:Error: )?(?:Invalid (?:arguments|parameters|tool call)\b|TypeError: [\w.]+\(\) (?:got an unexpected keyword|missing \d+ required|takes (?:from )?\d+ (?:to \d+ )?positional))/i,
     'bad_arguments',
     'model',
     "the call's arguments were not what the tool takes",

@@ -71,7 +71,11 @@ const notedOutcome = (text: string, outcome: RecordedOutcome | undefined): Recor
 /** Exact patterns come before a named cause, and that before a message without one. */
 function failureIn(text: string, tool: string | null): ToolFailure | null {
   const trace = NODE_TRACE.exec(text)?.[0].length ?? 0;
-  if (trace > 0) return movedBy(trace, failureIn(text.slice(trace), tool));
+  if (trace > 0) {
+    const found = failureIn(text.slice(trace), tool);
+    // `Error: …` below a mark of Node is an exception, not a refusal.
+    return movedBy(trace, found?.kind === 'rejected' ? { ...found, kind: 'exception', fault: null } : found);
+  }
   const exact = matching(EXACT_PATTERNS, text, tool) ?? raised(text);
   if (exact !== null) return exact;
   const named = causeOf(text);
@@ -109,19 +113,43 @@ function innerText(text: string): string {
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The line with which Python names the exception, alone or after a traceback. */
 const RAISED =
-  /^(?:\[rank ?\d+\]: |Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )*(?:[A-Za-z_](?:[\w.]|::|\\(?=\w))*(?:\.|::|\\))?((?:[A-Z]|[a-z]+[A-Z])\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired|[a-z](?:NotFound|Denied|Refused|Exhausted|Exceeded|Failed|Failure|Timeout))|Invalid[A-Z]\w+)(?::|$)/;
+  /^(?:\[rank ?\d+\]: |Caused by: |Uncaught |Unhandled exception\. |ERROR: |LoadError: )*(?:[A-Za-z_](?:[\w.]|::|\\(?=\w))*(?:\.|::|\\))?((?:[A-Z]|[a-z]+[A-Z])\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired|[a-z](?:NotFound|Denied|Refused|Exhausted|Exceeded|Failed|Failure|Timeout))|(?:Invalid|Bad)[A-Z]\w+)(?::|$)/;
 /** A class that a module keeps among its errors, whatever its name. */
 const AMONG_ERRORS = /^(?:[a-z_]\w*\.)*(?:exceptions?|errors?|_errors|exc)\.(?:\w+\.)*([A-Z]\w+)(?::|$)/;
 
 /** Exceptions whose name says more than that the program raised. */
 const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
-  [/^(?:Syntax|Indentation|Tab)Error$/, 'syntax', 'model', 'the code does not parse'],
+  [/^(?:Syntax|Indentation|Tab|Parse)Error$/, 'syntax', 'model', 'the code does not parse'],
   [/^ModuleNotFoundError$/, 'missing_module', 'world', 'a module is missing'],
   // The model may have used a name that the module never had.
   [/^ImportError$/, 'missing_module', null, 'an import failed'],
   [/^MemoryError$/, 'out_of_memory', null, 'it needed more memory than it was allowed'],
   [/^(?:Timeout\w*|\w*TimeoutError)$/, 'timeout', null, 'it took longer than it was allowed'],
   [/^(?:Connection\w*Error|\w*ConnectError)$/, 'unavailable', 'world', 'the server could not be reached'],
+  [
+    /^SSL\w*$|^(?:ServiceUnavailable|InternalServer|Overloaded|BadGateway|GatewayTimeout|APIConnection|ChunkedEncoding|ServerDisconnected|ServerSelection|NoBrokersAvailable)(?:Error|Exception)?$/,
+    'unavailable',
+    'world',
+    'a server failed, or was not there',
+  ],
+  [
+    /^(?:Sandbox|Container|DeadKernel|KernelDied|TargetClosed|BrowserClosed|InvalidSessionId|NoSuchWindow|SessionNotCreated)\w*$/,
+    'sandbox',
+    null,
+    'the sandbox broke',
+  ],
+  [
+    /^(?:Authentication|Authorization|Unauthorized|Forbidden|PermissionDenied|BadRequest|UnprocessableEntity|NotFound|Conflict)(?:Error|Exception)$/,
+    'http',
+    null,
+    'a request was refused',
+  ],
+  [
+    /^(?:RateLimit|Ratelimit|TooManyRequests|Throttl|QuotaExceeded|UsageLimit)\w*$/,
+    'rate_limit',
+    'world',
+    'too many requests',
+  ],
   [/^(?:KeyboardInterrupt|SystemExit|CalledProcessError)$/, 'exception', null, 'the code was stopped'],
   // The model may have named a wrong file, or the machine may lack it.
   [
@@ -160,12 +188,24 @@ function raised(text: string): ToolFailure | null {
   if (!isTraceback && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
   const exception = name === undefined ? {} : { exception: name };
+  // A client of HTTP reads the answer of a server.
+  if (/^(?:requests|httpx|aiohttp|urllib3)\./.test(said) && /^(?:JSONDecode|ContentType)Error$/.test(name ?? ''))
+    return { kind: 'http', fault: null, says: 'the answer of the server was no JSON', ...exception, ...line };
   const cause = worldsCause(said);
   // A timeout that names a connection is the server's.
   if (known?.[1] === 'timeout' && cause?.kind === 'unavailable')
     return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
+  // The message of a system's error says whose it is.
+  if (known?.[1] === 'exception' && (cause?.kind === 'unavailable' || cause?.kind === 'missing_module'))
+    return {
+      kind: cause.kind,
+      fault: cause.kind === 'unavailable' ? cause.fault : null,
+      says: cause.says,
+      ...exception,
+      ...line,
+    };
   if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
-  if (cause === null && name === 'HTTPError')
+  if (cause?.fault !== 'world' && name === 'HTTPError')
     return { kind: 'http', fault: null, says: 'a request was refused', exception: name, ...line };
   if (cause !== null) return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
   const says = isTraceback ? 'a Python traceback' : 'the code raised an exception';
@@ -174,6 +214,8 @@ function raised(text: string): ToolFailure | null {
   // An exception without a module, below frames, is of the code itself.
   const isCertain =
     name !== undefined &&
+    // A message on later lines may be about anything.
+    !/:\s*$/.test(said) &&
     (isTraceback || !OF_MACHINES.test(said)) &&
     (OF_CODE.test(raisedBy) || (isTraceback && (cell !== null || raisedBy.startsWith(name))));
   const named = isCertain || isTraceback ? null : causeOf(raisedBy)?.cause;
