@@ -60,6 +60,10 @@ function endedOf(draft: RolloutDraft): Ended {
     if (extras[name] === true) return { how: 'length', evidence: `${name} is true` };
   const error = draft.reading === undefined ? errorText(extras.error) : '';
   if (error !== '') return { how: 'aborted', evidence: `error ${error.slice(0, 60)}` };
+  // A text that looks cut was not, if its writer says so.
+  const uncut = ['is_truncated', 'truncated'].find((name) => extras[name] === false);
+  const done = ['is_completed', 'completed', 'terminated'].find((name) => extras[name] === true);
+  if (uncut !== undefined && done !== undefined) return { how: 'stop', evidence: `${done} is true, ${uncut} is false` };
   const last = spans.at(-1);
   // An end token and the line break after it are separate markers.
   let marker = '';

@@ -48,6 +48,13 @@ test('a finish reason comes before a status, and either before the look of the t
     evidence: 'stop_reason end_turn',
   });
   expect(ended({ status: 'timeout' }).how).toBe('aborted');
+  // A writer that says that nothing was cut knows better than the look of the text.
+  const cut = {
+    turns: [{ role: 'assistant', text: 'So the answer to the question is the', toolCalls: [], parts: [] }],
+  };
+  expect(ended({ ...cut, extras: { is_completed: true, is_truncated: false } }).how).toBe('stop');
+  expect(ended({ ...cut, extras: { is_truncated: false } }).how).toBe('mid_word');
+  expect(ended({ ...cut, extras: { is_completed: true, is_truncated: true } }).how).toBe('length');
   expect(ended({}).evidence).toBe('the response is empty');
 });
 
