@@ -17,6 +17,7 @@ th{font-weight:400;color:var(--quiet)}
 th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}
 th,td:not(:last-child){white-space:nowrap}
 a{color:inherit}
+#report,#runs{overflow-x:auto}
 article{border-top:1px solid var(--line);margin-top:1.5rem;padding-top:.75rem;scroll-margin-top:4rem}
 h2{font-size:1.1rem;margin:0 0 .5rem}
 h2 .score{float:right}
@@ -52,9 +53,10 @@ kbd{border:1px solid var(--line);border-radius:4px;padding:0 .3rem;font:12px ui-
 ::highlight(hit){background:var(--hit)}
 ::highlight(now){background:var(--now)}
 @media (max-width:40rem){
-nav table{width:100%}
-th,td,td:not(:last-child){white-space:normal;padding-right:.4rem}
-nav td:first-child{min-width:6.5rem}
+table{font-size:.8rem}
+td,td:not(:last-child){white-space:normal;padding-right:.4rem;overflow-wrap:normal}
+td:first-child{white-space:nowrap}
+#runs td:last-child{min-width:14rem}
 th,td.n:not(:last-child){white-space:nowrap}
 .sides{grid-template-columns:minmax(0,1fr)}
 h3{flex-wrap:wrap;gap:0 .75rem}
