@@ -46,7 +46,10 @@ function unhurried({ request: { path }, response }: Exchange, asked: unknown): u
   if (path !== '/run_code' || response.http_status !== 200 || typeof asked !== 'object' || asked === null) return asked;
   const limits = JSON.stringify(response.json).includes('TimeLimit') ? {} : { compile_timeout: 200, run_timeout: 200 };
   const { run_timeout: seconds } = asked as { run_timeout?: unknown };
-  const ours = typeof seconds === 'number' && seconds > 0 ? { run_timeout: seconds * 3 } : {};
+  const { files = {}, run_result } = response.json as { files?: object; run_result?: { stdout?: string } | null };
+  // These sleep for 9 seconds and more behind what they show.
+  const times = Object.keys(files).length > 0 || run_result?.stdout ? 8 : 3;
+  const ours = typeof seconds === 'number' && seconds > 0 ? { run_timeout: seconds * times } : {};
   return { ...limits, ...asked, ...ours };
 }
 
