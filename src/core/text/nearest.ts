@@ -32,3 +32,10 @@ export function nearestWord(
   }
   return best?.candidate ?? null;
 }
+
+/** Up to this many typos, one name is taken for another. */
+const NEAR = 2;
+
+/** The name that was probably meant, whatever its case; null if none is near. */
+export const nearestName = (typed: string, known: readonly string[]): string | null =>
+  nearestWord(typed.toLowerCase(), known, (name) => Math.max(1, Math.min(NEAR, name.length - 2)));

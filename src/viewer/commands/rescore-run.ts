@@ -24,6 +24,7 @@ import type { Journal } from '../../replay/journal/journal.ts';
 import type { ScoreTask } from '../../replay/rescore.ts';
 import { type RewardChoice, rewardOf } from '../../replay/reward-choice.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
+import { scoredTally, scoreStatusWord } from '../present/score-status.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
@@ -99,7 +100,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     journal.close();
     await (backend as ReplayBackend | null)?.close();
   }
-  const tallied = [...tally].map(([status, count]) => `${count} ${status}`).join(', ');
+  const tallied = scoredTally(tally);
   if (stop.signal.aborted) {
     say(`interrupted after ${tallied || 'nothing'}`);
     return ANSWER_IS_NO;
@@ -242,6 +243,6 @@ function scoreLine({ locator, recorded, score, status, reward, reason, pred, rep
       : `; ${against.parts ? 'another' : 'the same'} by ${against.reward ?? 'no function'}: ${against.score ?? 'none'}${readText(against.pred)}${against.reason === null ? '' : `: ${against.reason}`}`;
   const details = `${spread}${readText(pred)}${reason === null ? '' : `: ${reason}`}${other}`;
   return sanitiseLine(
-    `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${status} (${reward ?? 'no function'})${details}`,
+    `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${scoreStatusWord(status)} (${reward ?? 'no function'})${details}`,
   );
 }

@@ -256,7 +256,7 @@ describe('run many again', () => {
     const of = lines.map((line) => (JSON.parse(line) as { locator: string }).locator.replace(/.*:/, ''));
     expect(of.sort()).toEqual(['2', '4', '5']);
     app.press('g', 'r');
-    await app.sees('scored again: 3 same');
+    await app.sees('scored again: 3 unchanged');
   });
 
   test('impossible flags are reported before the screen opens', async () => {
@@ -463,7 +463,7 @@ describe('score again', () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
     app.press('r');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
-    await app.sees('scored again: 1.00 by gsm8k, recorded 0.00: drift');
+    await app.sees('scored again: 1.00 by gsm8k, recorded 0.00: changed');
     app.press('q');
     await app.exits();
     await reopen([], { rows: 50 });
@@ -488,7 +488,7 @@ describe('score again', () => {
       app.press('g', 'r');
       await app.sees('score 2 rollouts again with');
       app.press('Enter');
-      await app.sees('scored again: 1 drift, 1 same');
+      await app.sees('scored again: 1 changed, 1 unchanged');
       await app.sees(/1 +1 +1\.00 .*0\.25/);
       await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
     },
@@ -534,7 +534,7 @@ describe('score again', () => {
     app.type('reward gsm8k\r');
     await app.sees('scored again by gsm8k from now on');
     app.press('r');
-    await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: same');
+    await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: unchanged');
   });
 });
 

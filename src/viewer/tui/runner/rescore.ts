@@ -1,6 +1,7 @@
 import { scoreText } from '../../../core/text/quantities.ts';
 import { openRewards, rescoreMany, rescoreTask } from '../../../replay/index.ts';
 import { rewardProblem } from '../../../replay/reward-choice.ts';
+import { scoreStatusWord } from '../../present/score-status.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
 /** Re-scores the rollouts; the scores are kept, and found again at the next start. */
@@ -16,6 +17,8 @@ export async function startRescore(
   const tally: Record<string, number> = {};
   let done = 0;
   let last = '';
+  let isJudged = false;
+  let why = '';
   async function* wanted() {
     for (let index = 0; index < rows.length; index++) {
       const place = rows.at(index);
@@ -30,18 +33,22 @@ export async function startRescore(
     })) {
       const { locator, status, recorded, score, reward, reason } = scored;
       const rescored = { status, recorded, score, reward, reason };
-      tally[status] = (tally[status] ?? 0) + 1;
+      const word = scoreStatusWord(status);
+      tally[word] = (tally[word] ?? 0) + 1;
       done++;
+      isJudged ||= reward !== null;
+      why = reason ?? why;
       last =
         reward === null
           ? `${reason}; :reward names one`
-          : `${scoreText(score)} by ${reward}, recorded ${scoreText(recorded)}: ${reason ?? status}`;
+          : `${scoreText(score)} by ${reward}, recorded ${scoreText(recorded)}: ${reason ?? word}`;
       runner.setRescored(locator, rescored);
       if (rows.length > 1) runner.progress({ what: 'scoring', done, total: rows.length, tally, waiting: null });
     }
   } finally {
     rewards.close();
   }
-  const words = Object.entries(tally).map(([status, count]) => `${count} ${status}`);
-  runner.options.say(rows.length === 1 ? `scored again: ${last}` : `scored again: ${words.join(', ')}`, 'info');
+  const words = Object.entries(tally).map(([word, count]) => `${count} ${word}`);
+  const all = isJudged ? words.join(', ') : `${words.join(', ')}; :reward names what judges: ${why}`;
+  runner.options.say(`scored again: ${rows.length === 1 ? last : all}`, 'info');
 }

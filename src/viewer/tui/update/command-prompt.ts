@@ -1,3 +1,4 @@
+import { nearestName } from '../../../core/text/nearest.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
@@ -94,7 +95,9 @@ function checkLocator(value: string, state: State, data: Data): PromptProblem | 
   const text = value.trim();
   const before = value.length - value.trimStart().length;
   if (!isLocatorLine(text)) {
-    return { message: 'no such command; Tab completes their names, ? lists them', at: before };
+    const near = nearestName(parts(value).word, callableNames());
+    const hint = near === null ? 'Tab completes their names, ? lists them' : `did you mean ${near}?`;
+    return { message: `no such command; ${hint}`, at: before };
   }
   const target = locate(text, state, data);
   return 'message' in target ? { message: target.message, at: before + target.at } : null;
