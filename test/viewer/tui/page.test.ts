@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import { pageView } from '../../../src/viewer/tui/views/page.ts';
-import { smallRun } from '../../support/dump.ts';
+import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 
 let screen: TestScreen;
@@ -110,6 +110,17 @@ describe('pages of all rollouts', () => {
     // Calls read as in the transcript.
     expect(lines().join('\n')).toContain('rint(left) 99');
     expect(lines().join('\n')).not.toContain('tool_call');
+  });
+
+  test("compare: all lines of a call's code are indented alike", async () => {
+    screen = await TestScreen.open({ '1.jsonl': [toolRollout(1, 1, 1), toolRollout(1, 2, 0)] }, 100, 30);
+    screen.do({ type: 'page-compare', place: screen.place(0, 1) });
+    const [first, second] = ['left = 100', 'print(left)'].map((code) =>
+      lines(100, 28)
+        .find((line) => line.includes(code))
+        ?.indexOf(code),
+    );
+    expect([first, second]).toEqual([4, 4]);
   });
 
   test('compare: the files in which the two differ come last', async () => {

@@ -206,7 +206,8 @@ function* readTurns(turns: readonly Turn[]): Generator<void, Turn[]> {
       if (own === undefined || own.error !== null) text += turn.text.slice(start, end);
       else {
         const pieces = yield* callPieces(own);
-        text += `${text === '' || text.endsWith('\n') ? '' : '\n'}${pieces.map((piece) => ' '.repeat(piece.indent) + piece.text).join('\n')}`;
+        const lines = pieces.map((piece) => piece.text.replace(/^/gm, ' '.repeat(piece.indent)));
+        text += `${text === '' || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}`;
       }
     }
     read.push(turn.parts.length === 0 ? turn : { ...turn, text });
