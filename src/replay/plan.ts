@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DumpRecord } from '../core/dump/dump-file.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
-import { type Rollout, type ToolCall, toolCallsOf } from '../core/rollout/rollout.ts';
+import type { Rollout, ToolCall } from '../core/rollout/rollout.ts';
 import { isLanguage } from '../sandbox/protocol.ts';
 import type { CallCode } from './call-code.ts';
 import { recordKey } from './journal/record-key.ts';
@@ -56,18 +56,31 @@ export interface PlanOptions {
 export function planCalls(row: DumpRecord, options: PlanOptions): PlannedCall[] {
   const { rollout } = row;
   if (rollout === null) return [];
-  const place = { locator: row.locator, record: recordKey(row.raw), rollout, row };
-  const plans = toolCallsOf(rollout).map((call) => planCall(call, place, options));
+  const record = { locator: row.locator, record: recordKey(row.raw), rollout, row };
+  const plans = rollout.turns.flatMap(({ toolCalls, index }) =>
+    toolCalls.map((call) => planCall(call, { ...record, turn: index }, options)),
+  );
   const { session = false, call = null, turn = null } = options;
-  for (const [i, plan] of plans.entries()) {
+  const ofTool = new Map<string | null, PlannedCall[]>();
+  for (const plan of plans) {
     if (plan.tool === null || plan.skip !== null) continue;
-    plan.earlier = plans.slice(0, i).filter((one) => one.name === plan.name && one.skip === null);
-    if (!(plan.tool.stateful || (session && plan.code !== null))) continue;
-    plan.predecessors = plan.earlier;
-    if (plan.code !== null && plan.code.language !== 'python')
+    const known = ofTool.get(plan.name) ?? [];
+    ofTool.set(plan.name, known);
+    linkEarlier(plan, known, plan.tool.stateful || (session && plan.code !== null));
+    if (plan.predecessors !== null && plan.code !== null && plan.code.language !== 'python')
       plan.skip = `a session needs Python, and ${plan.name} runs ${plan.code.language}`;
+    else known.push(plan);
   }
   return plans.filter((plan) => (call === null || plan.call === call) && (turn === null || plan.turn === turn));
+}
+
+/** @param known the calls of its tool before it, to which later ones are added */
+function linkEarlier(plan: PlannedCall, known: readonly PlannedCall[], isShared: boolean): void {
+  const count = known.length;
+  // A list for each of 25,000 calls held 2.5 GB.
+  const link = { get: () => known.slice(0, count), enumerable: true };
+  Object.defineProperty(plan, 'earlier', link);
+  if (isShared) Object.defineProperty(plan, 'predecessors', link);
 }
 
 interface CallPlace {
@@ -75,10 +88,14 @@ interface CallPlace {
   record: string;
   rollout: Rollout;
   row: DumpRecord;
+  turn: number;
 }
 
-function planCall(call: ToolCall, { locator, record, rollout, row }: CallPlace, { tools }: PlanOptions): PlannedCall {
-  const turn = rollout.turns.find(({ toolCalls }) => toolCalls.includes(call))!.index;
+function planCall(
+  call: ToolCall,
+  { locator, record, rollout, row, turn }: CallPlace,
+  { tools }: PlanOptions,
+): PlannedCall {
   const tool = call.name === null ? null : tools.for(call.name, rollout.toolSchemas);
   const created = tool?.needsPicture
     ? pictureKwargs(tool.name, row)
