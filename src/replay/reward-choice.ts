@@ -28,7 +28,7 @@ export const rewardText = ({ reward, url }: RewardChoice): string => (reward ===
 /** Why a choice cannot be opened; null if it can. */
 export function rewardProblem({ reward, url }: RewardChoice): string | null {
   if (reward === undefined || reward === 'code') return null;
-  if (isRewardFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
+  if (isRewardFile(reward)) return existsSync(reward) ? null : `${reward}: no such file or directory`;
   if (reward === 'http')
     return url === undefined || !isHttpUrl(url) ? 'http needs the http(s) URL of the service' : null;
   const { names } = builtinRewards();

@@ -70,7 +70,7 @@ async function rollout(tasksPath: string, overrides: readonly string[], options:
   let world: WorldTools | null = null;
   let isOver = false;
   try {
-    if (!existsSync(tasksPath)) throw new UsageError(`${sanitiseLine(tasksPath)}: no such file`);
+    if (!existsSync(tasksPath)) throw new UsageError(`${sanitiseLine(tasksPath)}: no such file or directory`);
     const settings = await settingsOf(overrides, options);
     queue = await queueFor(settings, options, (message) => bar.say(message));
     if (options.image !== undefined) world = await newWorld(options.image, options);
