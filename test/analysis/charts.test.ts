@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bucketsOf, numberSpread } from '../../src/analysis/charts/buckets.ts';
 import { histogramOf } from '../../src/analysis/charts/histogram.ts';
-import { curveOf, stepsOfNumber } from '../../src/analysis/charts/numbers-of.ts';
+import { curveOf } from '../../src/analysis/charts/numbers-of.ts';
 import type { FactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
 
@@ -115,13 +115,4 @@ test('a curve has the mean of each step, of the stream that has the most; what i
       { x: 5, y: 4 },
     ],
   });
-  expect(
-    stepsOfNumber(rows, 'x').map(({ stream, step, spread }) => [stream, step, spread.mean, spread.unknown]),
-  ).toEqual([
-    ['train', 1, 0.5, 0],
-    ['train', 2, null, 1],
-    ['train', 5, 4, 0],
-    ['train', null, 7, 0],
-    ['val', 1, 9, 0],
-  ]);
 });

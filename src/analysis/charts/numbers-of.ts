@@ -1,19 +1,11 @@
 import { float64At, int32At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
-import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from './buckets.ts';
-
-/** The distribution of a number in a step of a stream. Values without a step are in no chart. */
-export interface StepOfNumber {
-  stream: string;
-  step: number | null;
-  spread: NumberSpread;
-}
+import { type Bucket, bucketsOf } from './buckets.ts';
 
 interface NumberCache {
   buckets: readonly Bucket[];
   /** The bucket of each row. */
   ids: Int32Array;
-  steps: Map<string, readonly StepOfNumber[]>;
   curves: Map<string, Curve>;
 }
 
@@ -26,27 +18,12 @@ function keptOf(rows: FactRows): NumberCache {
   const buckets = bucketsOf(rows, 'step');
   const ids = new Int32Array(rows.length);
   for (const [id, { members }] of buckets.entries()) for (const row of members) ids[row] = id;
-  const made: NumberCache = { buckets, ids, steps: new Map(), curves: new Map() };
+  const made: NumberCache = { buckets, ids, curves: new Map() };
   kept.set(rows, made);
   return made;
 }
 
 const stepIn = ({ value }: Bucket): number | null => (typeof value === 'number' ? value : null);
-
-/** In the order of streams and steps. */
-export function stepsOfNumber(rows: FactRows, name: string): readonly StepOfNumber[] {
-  const { buckets, steps } = keptOf(rows);
-  const known = steps.get(name);
-  if (known !== undefined) return known;
-  const values = rows.numbers(name);
-  const made = buckets.map((bucket) => ({
-    stream: bucket.stream,
-    step: stepIn(bucket),
-    spread: numberSpread(values, bucket.members),
-  }));
-  steps.set(name, made);
-  return made;
-}
 
 /** The means of a number by step: what a chart draws. */
 export interface Curve {

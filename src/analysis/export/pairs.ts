@@ -18,7 +18,7 @@ export interface PairOptions {
   why?: string;
 }
 
-export interface CandidateTurn {
+interface CandidateTurn {
   hash: string;
   /** The model wrote it. */
   isReply: boolean;

@@ -24,7 +24,7 @@ export type FileEffect =
   /** A program ran whose effects the record does not show. */
   | { kind: 'runs'; what: string };
 
-export type ScriptLanguage = 'shell' | 'other';
+type ScriptLanguage = 'shell' | 'other';
 
 export const touchOf = (path: string): FileEffect => ({ kind: 'touch', path, needsFile: false });
 export const anyFile = (why: string): FileEffect => ({ kind: 'below', dir: null, why });

@@ -39,7 +39,7 @@ export function failureWord(tool: string | null, kind: string, width = Number.PO
 }
 
 /** A finding in a few words: the check's name, or for a failed call its tool and the kind of failure. */
-export const findingWord = ({ check, error }: Finding): string =>
+const findingWord = ({ check, error }: Finding): string =>
   error === undefined || check !== 'tool_error' ? checkWord(check) : failureWord(error.tool, error.kind);
 
 /** Each different word once. */

@@ -11,8 +11,9 @@ import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
 import { rawTextBlocks } from '../../../src/viewer/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../../src/viewer/present/transcript/render.ts';
 import { resultPreview } from '../../../src/viewer/present/transcript/results.ts';
-import { blocksOf, inSections } from '../../../src/viewer/present/transcript/section.ts';
+import { inSections } from '../../../src/viewer/present/transcript/section.ts';
 import { callId } from '../../../src/viewer/present/transcript/turn-blocks.ts';
+import { blocksOf } from '../../support/blocks-of.ts';
 
 const SGR = /\x1b\[[\d;]*m/g;
 const INPUT = 'user\nGo.\nassistant\n';

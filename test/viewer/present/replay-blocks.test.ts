@@ -10,7 +10,7 @@ import { MONO } from '../../../src/viewer/present/theme.ts';
 import { type Folds, transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
 import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
 import { renderTranscript } from '../../../src/viewer/present/transcript/render.ts';
-import { blocksOf } from '../../../src/viewer/present/transcript/section.ts';
+import { blocksOf } from '../../support/blocks-of.ts';
 import { toolRollout } from '../../support/dump.ts';
 
 const rollout = parseLine(JSON.stringify(toolRollout(1, 1, 1)), { validation: false }).rollout!;

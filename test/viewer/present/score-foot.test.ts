@@ -3,8 +3,8 @@ import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { numberText } from '../../../src/core/text/quantities.ts';
 import { alignedNumbers } from '../../../src/viewer/present/numbers.ts';
 import { transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
-import { blocksOf } from '../../../src/viewer/present/transcript/section.ts';
 import { ALL_OPEN } from '../../../src/viewer/present/transcript/turn-blocks.ts';
+import { blocksOf } from '../../support/blocks-of.ts';
 
 const foot = (extras: object): string[] => {
   const record = { input: 'user\nGo.\nassistant\n', output: 'done.', gts: '1', score: 0.75, step: 1, ...extras };

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import type { Rollout } from '../../../src/core/rollout/rollout.ts';
 import { transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
-import { blocksOf } from '../../../src/viewer/present/transcript/section.ts';
 import { heatByTurn } from '../../../src/viewer/present/transcript/turn-heat.ts';
+import { blocksOf } from '../../support/blocks-of.ts';
 
 const item = (text: string, prompt: number[], sampled: number[], logprobs: number[]) => ({
   type: 'message',

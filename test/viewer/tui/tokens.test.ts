@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { blocksOf } from '../../../src/viewer/present/transcript/section.ts';
 import { shownSections } from '../../../src/viewer/tui/rows/shown-sections.ts';
+import { blocksOf } from '../../support/blocks-of.ts';
 import { TestScreen } from '../../support/screen.ts';
 
 let screen: TestScreen | undefined;

@@ -70,6 +70,3 @@ export function* madeOf(sections: Iterable<PartOrPause<Section> | null>): Genera
 export function* unpaused(blocks: Iterable<PartOrPause<Block> | null>): Generator<Block> {
   for (const block of blocks) if (block !== null && block !== PAUSE) yield block;
 }
-
-export const blocksOf = (sections: Iterable<PartOrPause<Section> | null>): Generator<Block> =>
-  unpaused(madeOf(sections));

@@ -2,7 +2,7 @@ import { errorCode, errorMessage } from '../../../core/text/thrown.ts';
 import { outputOf, whole } from '../child.ts';
 import { SourceError } from '../machine.ts';
 
-export interface AwsKeys {
+interface AwsKeys {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;

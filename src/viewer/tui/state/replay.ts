@@ -128,7 +128,7 @@ export interface ForkPlan {
 }
 
 /** The command of an agent, and whether it gets the terminal, for an agent that asks a person. */
-export interface ForkAgent {
+interface ForkAgent {
   command: string;
   isOnTerminal: boolean;
 }
