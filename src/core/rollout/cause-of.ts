@@ -1,3 +1,6 @@
+import { itemAt } from '../lists/at.ts';
+import { lazily } from '../text/lazily.ts';
+import { PatternScreen } from '../text/pattern-screen.ts';
 import { ERROR_CAUSES } from './error-causes.ts';
 import type { ErrorCause } from './error-kind.ts';
 
@@ -41,11 +44,22 @@ export function causeOf(text: string): { cause: ErrorCause; start: number } | nu
   return cause === null ? null : { cause, start };
 }
 
-const exactIn = (message: string): ErrorCause | null =>
-  ERROR_CAUSES.find(({ pattern, exact }) => exact === true && pattern.test(message)) ?? null;
+const screen = lazily(() => new PatternScreen(ERROR_CAUSES.map(({ pattern }) => pattern)));
 
-const inMessage = (message: string): ErrorCause | null =>
-  ERROR_CAUSES.find(({ pattern }) => pattern.test(message)) ?? null;
+/** The causes with a word in the message, in their order. */
+function* likelyCauses(message: string): Generator<ErrorCause> {
+  for (const at of screen().candidates(message)) yield itemAt(ERROR_CAUSES, at);
+}
+
+function exactIn(message: string): ErrorCause | null {
+  for (const cause of likelyCauses(message)) if (cause.exact === true && cause.pattern.test(message)) return cause;
+  return null;
+}
+
+function inMessage(message: string): ErrorCause | null {
+  for (const cause of likelyCauses(message)) if (cause.pattern.test(message)) return cause;
+  return null;
+}
 
 /** Prefixes that programs put before their message: `curl: (7) `, `bash: line 1: `, `search failed: `. */
 const PROGRAM =
@@ -61,7 +75,7 @@ function atStart(message: string, length: number): ErrorCause | null {
   const line = (first.endsWith(':') || REMARK.test(first)) && exactIn(second) !== null ? second : first;
   const program = PROGRAM.exec(line)?.[0].length ?? 0;
   const near = ENDS.test(line) ? line.length : NEAR;
-  for (const cause of ERROR_CAUSES) {
+  for (const cause of likelyCauses(line)) {
     if (cause.loose === true) continue;
     const at = line.search(cause.pattern);
     if (at === -1) continue;

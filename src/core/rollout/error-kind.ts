@@ -53,8 +53,6 @@ export interface ErrorPattern {
   /** Only for the results of this tool; null for any. */
   tool: string | null;
   pattern: { exec(text: string): { index: number; 0: string } | null };
-  /** Words without which the pattern cannot match: searching for them is many times faster than a failing match. */
-  holds?: string;
   kind: ErrorKind;
   fault: Fault | null;
   says: string;

@@ -1,6 +1,11 @@
 import type { ErrorKind, ErrorPattern, Fault } from './error-kind.ts';
 
-const any = (pattern: RegExp, kind: ErrorKind, fault: Fault | null, says: string): ErrorPattern => ({
+/** A pattern of this program. */
+interface KnownPattern extends ErrorPattern {
+  pattern: RegExp;
+}
+
+const any = (pattern: RegExp, kind: ErrorKind, fault: Fault | null, says: string): KnownPattern => ({
   tool: null,
   pattern,
   kind,
@@ -32,7 +37,7 @@ const http = (code: string): RegExp =>
  * The texts of trainers' tools and loops for a failed call. All start a result, or are all of it: a page or a file with
  * such words further down is not an error. Exact patterns come before general ones.
  */
-export const ERROR_PATTERNS: readonly ErrorPattern[] = [
+export const ERROR_PATTERNS: readonly KnownPattern[] = [
   any(
     /^\s*(?:Name|Key|Attribute|Value|Lookup)Error: ["']?(?:(?:unknown|no|invalid) tool\b|tool ['"`]\w)/,
     'unknown_tool',
@@ -106,15 +111,12 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'tool',
     'the tool call raised an exception',
   ),
-  {
-    ...any(
-      /^\s*(?:\/?(?:bin\/)?(?:ba|z|da)?sh: (?:line \d+: )?\S+: (?:command )?not found|[^\n]{0,80}: command not found\s*$)/,
-      'exception',
-      null,
-      'the command does not exist',
-    ),
-    holds: ' not found',
-  },
+  any(
+    /^\s*(?:\/?(?:bin\/)?(?:ba|z|da)?sh: (?:line \d+: )?\S+: (?:command )?not found|[^\n]{0,80}: command not found\s*$)/,
+    'exception',
+    null,
+    'the command does not exist',
+  ),
   any(
     /^\s*\{\s*"is_?error"\s*:\s*true\b|^\s*\{\s*"(?:ok|success|succeeded)"\s*:\s*false\s*,\s*"error"|^\s*\{\s*"(?:statusCode|status_code|status|code)"\s*:\s*[45]\d\d\s*,|^\s*\{\s*"(?:code|error_code|error_type)"\s*:\s*"\w{0,40}(?:error|exception|denied|not_found)\w{0,20}"|^\s*\{\s*["'](?:error|error_message|errors)["']\s*:(?!\s*(?:null|none|false|["']\s*(?:none|null)?\s*["']|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure))"/i,
     'rejected',

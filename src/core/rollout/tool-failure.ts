@@ -1,3 +1,6 @@
+import { itemAt } from '../lists/at.ts';
+import { lazily } from '../text/lazily.ts';
+import { PatternScreen } from '../text/pattern-screen.ts';
 import { causeOf, worldsCause } from './cause-of.ts';
 import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
 import { ERROR_PATTERNS } from './error-patterns.ts';
@@ -6,8 +9,15 @@ import type { RecordedOutcome } from './outcome.ts';
 
 /** The description of an error message without a cause. */
 const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'timeout', 'exception']);
-const EXACT_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => !VAGUE.has(kind));
-const VAGUE_PATTERNS = ERROR_PATTERNS.filter(({ kind }) => VAGUE.has(kind));
+const screen = lazily(() => new PatternScreen(ERROR_PATTERNS.map(({ pattern }) => pattern)));
+
+/** The built-in patterns with a word in the text, in their order. */
+const likelyPatterns = (text: string): ErrorPattern[] =>
+  text === ''
+    ? []
+    : screen()
+        .candidates(text)
+        .map((at) => itemAt(ERROR_PATTERNS, at));
 
 /** The text that a template or a harness writes before a result. */
 const FRAME =
@@ -76,23 +86,30 @@ function failureIn(text: string, tool: string | null): ToolFailure | null {
     // `Error: …` below a mark of Node is an exception, not a refusal.
     return movedBy(trace, found?.kind === 'rejected' ? { ...found, kind: 'exception', fault: null } : found);
   }
-  const exact = matching(EXACT_PATTERNS, text, tool) ?? raised(text);
+  const likely = likelyPatterns(text);
+  const isVague = ({ kind }: ErrorPattern): boolean => VAGUE.has(kind);
+  const exact =
+    matching(
+      likely.filter((one) => !isVague(one)),
+      text,
+      tool,
+    ) ?? raised(text);
   if (exact !== null) return exact;
   const named = causeOf(text);
   if (named !== null) {
     const { kind, fault, says } = named.cause;
     return { kind, fault, says, ...lineFrom(text, named.start) };
   }
-  return matching(VAGUE_PATTERNS, text, tool) ?? matching(ERROR_PATTERNS, innerText(text), tool);
+  const inner = innerText(text);
+  return matching(likely.filter(isVague), text, tool) ?? matching(likelyPatterns(inner), inner, tool);
 }
 
 const movedBy = (offset: number, failure: ToolFailure | null): ToolFailure | null =>
   failure && { ...failure, start: failure.start + offset, end: failure.end + offset };
 
 function matching(patterns: readonly ErrorPattern[], text: string, tool: string | null): ToolFailure | null {
-  for (const { tool: only, pattern, holds, kind, fault, says } of patterns) {
+  for (const { tool: only, pattern, kind, fault, says } of patterns) {
     if (only !== null && only !== tool) continue;
-    if (holds !== undefined && !text.includes(holds)) continue;
     const found = pattern.exec(text);
     if (found === null) continue;
     const start = found.index + found[0].search(/\S|$/);
