@@ -28,21 +28,21 @@ const ANYTHING: Piece = { all: null, sure: null };
 const NOTHING: Piece = { all: [''], sure: null };
 
 const isUseful = (texts: readonly string[] | null): texts is readonly string[] =>
-  texts !== null && texts.length > 0 && shortest(texts) >= SHORTEST_LITERAL;
+  texts !== null && texts.length > 0 && leastLength(texts) >= SHORTEST_LITERAL;
 
-const shortest = (texts: readonly string[]): number => Math.min(...texts.map(({ length }) => length));
+const leastLength = (texts: readonly string[]): number => Math.min(...texts.map(({ length }) => length));
 
 /** The better of two sets: long literals first, then few. */
 function better(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
   if (!isUseful(b)) return a;
   if (a === null) return b;
-  const [first, second] = [Math.min(shortest(a), 6), Math.min(shortest(b), 6)];
+  const [first, second] = [Math.min(leastLength(a), 6), Math.min(leastLength(b), 6)];
   return second > first || (second === first && b.length < a.length) ? b : a;
 }
 
 const sureOf = ({ all, sure }: Piece): readonly string[] | null => better(sure, all);
 
-function joined(pieces: readonly Piece[]): Piece {
+function sequenceOf(pieces: readonly Piece[]): Piece {
   let texts: readonly string[] = [''];
   let isAll = true;
   let sure: readonly string[] | null = null;
@@ -94,7 +94,7 @@ class PatternReader {
   #sequence(): Piece {
     const pieces: Piece[] = [];
     while (!this.isDone && !'|)'.includes(this.#next)) pieces.push(this.#repeated(this.#atom()));
-    return joined(pieces);
+    return sequenceOf(pieces);
   }
 
   get #next(): string {
