@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { Skipped } from './test/support/skipped.ts';
 
-/** Attacks, kills, real servers and long properties: `npm run test:slow`, which sets TIER. */
-const SLOW = ['test/**/*.slow.test.ts'];
-const isSlow = process.env.TIER === 'slow';
+/** Attacks, kills and real servers: `npm run test:slow`. `npm run test:long` takes them at their whole length, and long series. Both set TIER. */
+const SLOW = 'test/**/*.slow.test.ts';
+const LONG = 'test/**/*.long.test.ts';
+const { TIER } = process.env;
+const isFast = TIER === undefined;
 
 /** As esbuild's loader `text` does it in the build. */
 const pythonAsText: Plugin = {
@@ -17,14 +20,15 @@ const pythonAsText: Plugin = {
 export default defineConfig({
   plugins: [pythonAsText],
   test: {
-    include: isSlow ? SLOW : ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-    exclude: isSlow ? [] : SLOW,
-    globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
+    include: isFast ? ['test/**/*.test.ts', 'test/**/*.test.tsx'] : [SLOW, ...(TIER === 'long' ? [LONG] : [])],
+    exclude: isFast ? [SLOW, LONG] : [],
+    reporters: ['default', new Skipped()],
+    globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts'],
     setupFiles: ['test/support/seed.ts'],
     // Files of one worker share their modules: importing them for each file is a fifth of the tests' CPU time.
-    isolate: isSlow,
+    isolate: !isFast,
     // Tests of the fast tier wait for programs most of the time; attacks and figures of memory want the machine for themselves.
-    maxWorkers: isSlow ? 1 : 2 * availableParallelism(),
+    maxWorkers: isFast ? 2 * availableParallelism() : 1,
     // Limits against hangs, never a figure: on a loaded machine a test is slow.
     testTimeout: 240_000,
     hookTimeout: 240_000,

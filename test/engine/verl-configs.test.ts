@@ -32,17 +32,20 @@ const text = (name: string) => readFileSync(join(folder, name), 'utf8');
 const why = files.length === 0 ? ' (skipped: no recorded files here)' : '';
 
 describe(`verl's own files${why}`, () => {
-  it.skipIf(files.length === 0)('tools load with the schemas that verl shows its model', () => {
-    for (const { path, verl, class_name } of recorded('configs.jsonl')) {
-      const tools = parseTools(text(path), path);
-      expect(tools).toHaveLength(1);
-      if (verl !== null)
-        expect([class_name, templateSchema(tools[0]!.getOpenAIToolSchema())]).toEqual([class_name, verl.in_prompt]);
-    }
-  });
+  it.skipIf(files.length === 0)(
+    'tools load with the schemas that verl shows its model (skipped without ../shared/data)',
+    () => {
+      for (const { path, verl, class_name } of recorded('configs.jsonl')) {
+        const tools = parseTools(text(path), path);
+        expect(tools).toHaveLength(1);
+        if (verl !== null)
+          expect([class_name, templateSchema(tools[0]!.getOpenAIToolSchema())]).toEqual([class_name, verl.in_prompt]);
+      }
+    },
+  );
 
   it.skipIf(files.length === 0)(
-    'trainer files say what a rollout is made with, and what has no meaning is named once',
+    'trainer files say what a rollout is made with, and what has no meaning is named once (skipped without ../shared/data)',
     () => {
       for (const name of files.filter((one) => one.includes('multiturn_grpo') || one.endsWith('rollout.yaml'))) {
         const said: string[] = [];
@@ -61,14 +64,17 @@ describe(`verl's own files${why}`, () => {
     },
   );
 
-  it.skipIf(files.length === 0)('interaction files load, and a class that is not known is named', () => {
-    for (const name of files.filter((one) => one.includes('interaction_config'))) {
-      const load = () => parseInteractions(text(name), name);
-      if (name.includes('collabllm'))
-        expect(load).toThrow('recipe.collabllm.collabllm_interation.CollabLLMInteraction): unknown class');
-      else expect([...load().keys()]).toEqual(['gsm8k']);
-    }
-  });
+  it.skipIf(files.length === 0)(
+    'interaction files load, and a class that is not known is named (skipped without ../shared/data)',
+    () => {
+      for (const name of files.filter((one) => one.includes('interaction_config'))) {
+        const load = () => parseInteractions(text(name), name);
+        if (name.includes('collabllm'))
+          expect(load).toThrow('recipe.collabllm.collabllm_interation.CollabLLMInteraction): unknown class');
+        else expect([...load().keys()]).toEqual(['gsm8k']);
+      }
+    },
+  );
 });
 
 const TOOLS = '2026-01-29/examples/sglang_multiturn/config/tool_config';
@@ -101,23 +107,26 @@ describe(`verl's own tool files do what they say${why}`, () => {
   it.skipIf(files.length === 0).each([
     ['gsm8k', 'calc_gsm8k_reward', "'42'"],
     ['geo3k', 'calc_geo3k_reward', "'42'"],
-  ])('%s: the reward of an answer, and a price for one that is no better', async (file, name, shown) => {
-    const tool = toolOf(`${TOOLS}/${file}_tool_config.yaml`);
-    expect(tool.name).toBe(name);
-    const { instanceId } = await tool.create('i', { ground_truth: '42' });
-    const ask = (answer: string) => tool.execute(instanceId, { answer });
-    expect(await ask('41')).toMatchObject({
-      response: { text: "Current parsed answer='41' reward=0.0" },
-      reward: -0.05,
-    });
-    expect(await ask('42')).toMatchObject({
-      response: { text: `Current parsed answer=${shown} reward=1.0` },
-      reward: 0,
-    });
-    expect(await ask('42')).toMatchObject({ reward: -0.05 });
-    expect(await tool.calcReward(instanceId)).toBe(1);
-    await tool.release(instanceId);
-  });
+  ])(
+    '%s: the reward of an answer, and a price for one that is no better (skipped without ../shared/data)',
+    async (file, name, shown) => {
+      const tool = toolOf(`${TOOLS}/${file}_tool_config.yaml`);
+      expect(tool.name).toBe(name);
+      const { instanceId } = await tool.create('i', { ground_truth: '42' });
+      const ask = (answer: string) => tool.execute(instanceId, { answer });
+      expect(await ask('41')).toMatchObject({
+        response: { text: "Current parsed answer='41' reward=0.0" },
+        reward: -0.05,
+      });
+      expect(await ask('42')).toMatchObject({
+        response: { text: `Current parsed answer=${shown} reward=1.0` },
+        reward: 0,
+      });
+      expect(await ask('42')).toMatchObject({ reward: -0.05 });
+      expect(await tool.calcReward(instanceId)).toBe(1);
+      await tool.release(instanceId);
+    },
+  );
 
   it
     .skipIf(files.length === 0)
@@ -125,7 +134,7 @@ describe(`verl's own tool files do what they say${why}`, () => {
       `${TOOLS}/sandbox_fusion_tool_config.yaml`,
       '2026-01-29/tests/workers/rollout/resource/tool_configs/sandbox_fusion_tool_config',
       'v0.6.1/recipe/retool/sandbox_fusion_tool_config.yaml',
-    ])('%s: code runs in the sandbox that it names', async (name) => {
+    ])('%s: code runs in the sandbox that it names (skipped without ../shared/data)', async (name) => {
     const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: '4\n', stderr: '' };
     const sandbox = await service(() => ({ status: 'Success', message: '', run_result }));
     const { response } = await executeTool(toolOf(name, `${sandbox.url}/run_code`), { code: 'print(2+2)' });
@@ -139,7 +148,7 @@ describe(`verl's own tool files do what they say${why}`, () => {
     .each([
       `${TOOLS}/search_tool_config.yaml`,
       '2026-01-29/tests/workers/rollout/resource/tool_configs/search_tool_config',
-    ])('%s: queries go to the retrieval server that it names', async (name) => {
+    ])('%s: queries go to the retrieval server that it names (skipped without ../shared/data)', async (name) => {
     const found = { document: { contents: 'Lima\nLima is the capital of Peru.' }, score: 1 };
     const retrieval = await service(() => ({ result: [[found]] }));
     const { response } = await executeTool(toolOf(name, `${retrieval.url}/retrieve`), {
@@ -151,7 +160,7 @@ describe(`verl's own tool files do what they say${why}`, () => {
   });
 
   it.skipIf(files.length === 0)(
-    'image_zoom_in_tool cuts the task’s own picture, and answers in verl’s words',
+    'image_zoom_in_tool cuts the task’s own picture, and answers in verl’s words (skipped without ../shared/data)',
     async () => {
       const tool = toolOf('v0.7.0/recipe/deepeyes/configs/image_zoom_in_tool_config.yaml');
       const image =
@@ -165,14 +174,17 @@ describe(`verl's own tool files do what they say${why}`, () => {
     },
   );
 
-  it.skipIf(files.length === 0)('the agents of LangGraph and CollabLLM are named as what they are', () => {
-    for (const name of files.filter((one) => one.endsWith('agent.yaml'))) {
-      expect(() => parseSettings(text(name), name), name).toThrow(name);
-      expect(() => parseTools(text(name), name), name).toThrow(name);
-    }
-  });
+  it.skipIf(files.length === 0)(
+    'the agents of LangGraph and CollabLLM are named as what they are (skipped without ../shared/data)',
+    () => {
+      for (const name of files.filter((one) => one.endsWith('agent.yaml'))) {
+        expect(() => parseSettings(text(name), name), name).toThrow(name);
+        expect(() => parseTools(text(name), name), name).toThrow(name);
+      }
+    },
+  );
 
-  it.skipIf(files.length === 0)('no file is left out', () => {
+  it.skipIf(files.length === 0)('no file is left out (skipped without ../shared/data)', () => {
     const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(all).toHaveLength(23);
   });

@@ -121,7 +121,7 @@ describe('calls that the engine recorded', () => {
     });
   });
 
-  test.skipIf(SANDBOX !== 'bubblewrap')('each have a different hash seed', async () => {
+  test.skipIf(SANDBOX !== 'bubblewrap')('each have a different hash seed (skipped without bubblewrap)', async () => {
     const letters = '[c for c in {"a", "b", "c", "d", "e", "f", "g", "h"}]';
     const { rows } = await rowsOf([callLine('code_interpreter', { code: `print(${letters})` }, 'other')]);
     const [outcome] = await replayAll(rows, { repeat: 3 });

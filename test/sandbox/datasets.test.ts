@@ -478,12 +478,15 @@ describe.skipIf(!existsSync(`${SHARED}golden`) || !hasPython)(
           .replace(/"execution_time":[\d.e-]+/g, '"execution_time":0')
           .replace(/File \\"[^"]+\.py\\"/g, 'File'),
       ) as object;
-    test.skipIf(!existsSync(MBPP))('the prompt of an MBPP problem is word for word the recorded one', async () => {
-      const datasets = new Datasets(plainPython, await loadTables([`mbpp=${MBPP}`]));
-      // Upstream's table begins with problem 11, where the test split does.
-      const prompt = await datasets.getPrompts(prompts('mbpp', {}, { offset: 10, limit: 1 }));
-      expect(prompt).toEqual(golden.find(({ name }) => name === 'get_prompts_limit1')?.response.json);
-    });
+    test.skipIf(!existsSync(MBPP))(
+      'the prompt of an MBPP problem is word for word the recorded one (skipped without ../shared/data)',
+      async () => {
+        const datasets = new Datasets(plainPython, await loadTables([`mbpp=${MBPP}`]));
+        // Upstream's table begins with problem 11, where the test split does.
+        const prompt = await datasets.getPrompts(prompts('mbpp', {}, { offset: 10, limit: 1 }));
+        expect(prompt).toEqual(golden.find(({ name }) => name === 'get_prompts_limit1')?.response.json);
+      },
+    );
     test.each(submitted)('$name', async ({ request, response }) => {
       const result = await new Datasets(plainPython).submit(read(submitRequest.check(request.json)));
       // Python 3.10 marks the failing expression with carets of another length.

@@ -10,7 +10,7 @@ import PAL_MATH from '../../src/sandbox/datasets/pal_math.py';
 const source = join(import.meta.dirname, '../../src');
 const python = spawnSync('python3', ['-c', '']).status === 0;
 
-test.skipIf(!python)('every program in Python is one', () => {
+test.skipIf(!python)('every program in Python is one (skipped without python3)', () => {
   const files = readdirSync(source, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.py'));
@@ -33,32 +33,35 @@ test('constants on both sides of a pipe agree', () => {
 const asked = (program: string, question: string): unknown =>
   JSON.parse(execFileSync('python3', ['-c', `${program}\n${question}`], { encoding: 'utf8' }));
 
-test.skipIf(!python)('PalMath compares numbers, texts without their dress, and element by element', () => {
-  const functions = PAL_MATH.slice(0, PAL_MATH.indexOf("with open('answer.json')"));
-  const pairs = [
-    ['0.5', '50'],
-    ['\\\\frac{1}{2}', '0.5'],
-    ['x=3', '3'],
-    ['(1, 2)', '[1,2]'],
-    ['\\\\frac12', '1/2'],
-    ['3', '4'],
-    ['a', 'b'],
-    ['', '[]'],
-  ];
-  const list = pairs.map(([got, want]) => `('${got}', '${want}')`).join(', ');
-  expect(asked(functions, `print(json.dumps([equal(plain(got), plain(want)) for got, want in [${list}]]))`)).toEqual([
-    true,
-    true,
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
-});
+test.skipIf(!python)(
+  'PalMath compares numbers, texts without their dress, and element by element (skipped without python3)',
+  () => {
+    const functions = PAL_MATH.slice(0, PAL_MATH.indexOf("with open('answer.json')"));
+    const pairs = [
+      ['0.5', '50'],
+      ['\\\\frac{1}{2}', '0.5'],
+      ['x=3', '3'],
+      ['(1, 2)', '[1,2]'],
+      ['\\\\frac12', '1/2'],
+      ['3', '4'],
+      ['a', 'b'],
+      ['', '[]'],
+    ];
+    const list = pairs.map(([got, want]) => `('${got}', '${want}')`).join(', ');
+    expect(asked(functions, `print(json.dumps([equal(plain(got), plain(want)) for got, want in [${list}]]))`)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  },
+);
 
-test.skipIf(!python)('LiveCodeBench names the first case that fails, and why', () => {
+test.skipIf(!python)('LiveCodeBench names the first case that fails, and why (skipped without python3)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'live-code-bench-'));
   writeFileSync(join(folder, 'testing_util.py'), LIVE_CODE_BENCH);
   const cases = { inputs: ['1 2', '3 4'], outputs: ['3', '7'] };

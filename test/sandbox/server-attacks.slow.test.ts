@@ -97,7 +97,7 @@ except OSError as error:
       expect(run_result?.stderr).toContain('MemoryError');
     });
 
-    test.skipIf(pyodide)('many processes share one memory limit', async () => {
+    test.skipIf(pyodide)('many processes share one memory limit (skipped on Pyodide)', async () => {
       const code = `
 import os, time
 for _ in range(8):
@@ -272,7 +272,7 @@ print('alive')
       expect(process.kill(process.pid, 0)).toBe(true);
     });
 
-    test.skipIf(pyodide)('no process of the host can be seen or traced', async () => {
+    test.skipIf(pyodide)('no process of the host can be seen or traced (skipped on Pyodide)', async () => {
       const code = `
 import ctypes, os
 pids = sorted(int(name) for name in os.listdir('/proc') if name.isdigit())
@@ -283,7 +283,7 @@ print(len(pids) <= 3, libc.ptrace(16, ${process.pid}, 0, 0), os.path.exists('/pr
       expect(run_result?.stdout).toBe('True -1 False\n');
     });
 
-    test.skipIf(pyodide)('no capability, no new namespace, no way back to root', async () => {
+    test.skipIf(pyodide)('no capability, no new namespace, no way back to root (skipped on Pyodide)', async () => {
       const code = `
 import ctypes, subprocess
 status = open('/proc/self/status').read()
@@ -317,7 +317,7 @@ except OSError as error:
       expect(before - free()).toBeLessThan(400 << 20);
     });
 
-    test.skipIf(!pyodide)('no way from Python to JavaScript leads out', async () => {
+    test.skipIf(!pyodide)('no way from Python to JavaScript leads out (skipped but on Pyodide)', async () => {
       const escapes = {
         globals: 'import js\nprint(js.process.env)',
         fetch: 'from js import fetch\nprint(fetch)',
@@ -360,20 +360,23 @@ except OSError as error:
   });
 });
 
-test.skipIf(lack.bubblewrap !== null)('as root, programs run as an unprivileged user of the host', async () => {
-  const runner = await createRunner({ backend: 'bubblewrap' });
-  const mark = `27182${process.pid}`;
-  const checked = runCodeRequest.check({ language: 'bash', code: `sleep ${mark}`, run_timeout: 5 });
-  if (!checked.ok) throw new Error('unreachable');
-  const stop = new AbortController();
-  const running = runner.run(checked.value, stop.signal).catch((error: unknown) => error);
-  await expect.poll(() => processesWith(mark).length, { timeout: 10_000 }).toBeGreaterThan(0);
-  const uids = processesWith(`sleep\0${mark}`).map((pid) =>
-    execFileSync('stat', ['-c', '%u', `/proc/${pid}`]).toString(),
-  );
-  expect(uids.every((uid) => uid.trim() !== '0' || process.getuid?.() !== 0)).toBe(true);
-  stop.abort(new Error('enough'));
-  expect(await running).toMatchObject({ message: 'enough' });
-  await expect.poll(() => processesWith(`sleep\0${mark}`), { timeout: 10_000 }).toEqual([]);
-  await runner.close();
-});
+test.skipIf(lack.bubblewrap !== null)(
+  'as root, programs run as an unprivileged user of the host (skipped without bubblewrap)',
+  async () => {
+    const runner = await createRunner({ backend: 'bubblewrap' });
+    const mark = `27182${process.pid}`;
+    const checked = runCodeRequest.check({ language: 'bash', code: `sleep ${mark}`, run_timeout: 5 });
+    if (!checked.ok) throw new Error('unreachable');
+    const stop = new AbortController();
+    const running = runner.run(checked.value, stop.signal).catch((error: unknown) => error);
+    await expect.poll(() => processesWith(mark).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    const uids = processesWith(`sleep\0${mark}`).map((pid) =>
+      execFileSync('stat', ['-c', '%u', `/proc/${pid}`]).toString(),
+    );
+    expect(uids.every((uid) => uid.trim() !== '0' || process.getuid?.() !== 0)).toBe(true);
+    stop.abort(new Error('enough'));
+    expect(await running).toMatchObject({ message: 'enough' });
+    await expect.poll(() => processesWith(`sleep\0${mark}`), { timeout: 10_000 }).toEqual([]);
+    await runner.close();
+  },
+);

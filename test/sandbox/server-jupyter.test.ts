@@ -161,8 +161,10 @@ for fd in range(1, 20):
       expect(ran[2]?.stdout ?? '').not.toContain('forged');
     });
 
-    test.skipIf(backend !== 'pyodide')('a cell cannot say that it has ended, and go on', async () => {
-      const early = `
+    test.skipIf(backend !== 'pyodide')(
+      'a cell cannot say that it has ended, and go on (skipped but on Pyodide)',
+      async () => {
+        const early = `
 import os, sys, time
 frame = sys._getframe()
 while 'WORD' not in frame.f_globals: frame = frame.f_back
@@ -177,10 +179,11 @@ for fd in (0, *range(3, 20)):
     except OSError: pass
 print('early', len(seen))
 time.sleep(99)`;
-      const answer = await cells(['print("one")', early, 'print("hidden_word")'], { cell_timeout: 2 });
-      expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded' } });
-      expect(answer.cells.map(({ stdout }) => stdout)).toEqual(['one\n', 'early 0\n']);
-    });
+        const answer = await cells(['print("one")', early, 'print("hidden_word")'], { cell_timeout: 2 });
+        expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded' } });
+        expect(answer.cells.map(({ stdout }) => stdout)).toEqual(['one\n', 'early 0\n']);
+      },
+    );
 
     test('figures are images, as they are shown and as a cell ends (where matplotlib is)', {
       timeout: 240_000,
@@ -276,10 +279,13 @@ time.sleep(99)`;
       expect(answer.cells[3]?.stdout).toBe('still\n');
     });
 
-    test.skipIf(backend === 'pyodide')('what a subprocess prints belongs to its cell', async () => {
-      const answer = await cells(['import subprocess\nsubprocess.run(["echo", "sub"])\nNone', 'print("next")']);
-      expect(answer.cells.map((cell) => cell.stdout)).toEqual(['sub\n', 'next\n']);
-    });
+    test.skipIf(backend === 'pyodide')(
+      'what a subprocess prints belongs to its cell (skipped on Pyodide)',
+      async () => {
+        const answer = await cells(['import subprocess\nsubprocess.run(["echo", "sub"])\nNone', 'print("next")']);
+        expect(answer.cells.map((cell) => cell.stdout)).toEqual(['sub\n', 'next\n']);
+      },
+    );
 
     test('files go in and out', async () => {
       const answer = await cells(['text = open("in.txt").read()', 'open("out.txt", "w").write(text.upper())'], {

@@ -152,11 +152,14 @@ describe('what it says', () => {
     rmSync(mine, { recursive: true });
   });
 
-  test.skipIf(lack.bubblewrap !== null)('auto takes bubblewrap where it works', async () => {
-    const server = launch(['--port', '0']);
-    await urlOf(server);
-    expect(server.said()).toContain('sandbox: bubblewrap, listening');
-  });
+  test.skipIf(lack.bubblewrap !== null)(
+    'auto takes bubblewrap where it works (skipped without bubblewrap)',
+    async () => {
+      const server = launch(['--port', '0']);
+      await urlOf(server);
+      expect(server.said()).toContain('sandbox: bubblewrap, listening');
+    },
+  );
 
   test('unconfined warns on every start', async () => {
     const server = launch(['--port', '0', '--backend', 'unconfined', '--yes-unconfined']);

@@ -112,7 +112,7 @@ test('half a surrogate pair is reported with its position, in plain text and in 
 });
 
 test.skipIf(!hasPython || process.platform !== 'linux')(
-  'the locks of files that a process holds are counted',
+  'the locks of files that a process holds are counted (skipped without python3 on Linux)',
   async () => {
     const code = `
 import fcntl, sys, tempfile
@@ -153,20 +153,25 @@ const HELD = [
   },
 ];
 
-test.skipIf(!hasPython || process.platform !== 'linux').each(HELD)('$what is counted', async ({ code, sees }) => {
-  const child = spawn('python3', ['-I', '-c', LIBC + code], { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    await once(child.stdout, 'data');
-    const pid = child.pid ?? 0;
-    await expect.poll(async () => await sees([...processesOf([pid])])).toBeGreaterThanOrEqual(60 * 2 ** 20);
-  } finally {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-});
+test.skipIf(!hasPython || process.platform !== 'linux').each(HELD)(
+  '$what is counted (skipped without python3 on Linux)',
+  async ({ code, sees }) => {
+    const child = spawn('python3', ['-I', '-c', LIBC + code], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(child.stdout, 'data');
+      const pid = child.pid ?? 0;
+      await expect.poll(async () => await sees([...processesOf([pid])])).toBeGreaterThanOrEqual(60 * 2 ** 20);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+  },
+);
 
-test.skipIf(!hasPython || process.platform !== 'linux')('what waits under a closed number is counted', async () => {
-  const code = `
+test.skipIf(!hasPython || process.platform !== 'linux')(
+  'what waits under a closed number is counted (skipped without python3 on Linux)',
+  async () => {
+    const code = `
 waits = select.epoll()
 for number in range(100, 600):
     os.dup2(0, number)
@@ -175,13 +180,14 @@ for number in range(100, 600):
 print('held', flush=True)
 sys.stdin.read()
 `;
-  const child = spawn('python3', ['-I', '-c', LIBC + code], { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    await once(child.stdout, 'data');
-    const descriptors = new BehindDescriptors();
-    await expect.poll(() => descriptors.of([...processesOf([child.pid ?? 0])])).toBeGreaterThanOrEqual(500 * 256);
-  } finally {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-});
+    const child = spawn('python3', ['-I', '-c', LIBC + code], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(child.stdout, 'data');
+      const descriptors = new BehindDescriptors();
+      await expect.poll(() => descriptors.of([...processesOf([child.pid ?? 0])])).toBeGreaterThanOrEqual(500 * 256);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+  },
+);

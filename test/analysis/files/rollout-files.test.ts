@@ -238,7 +238,7 @@ describe('files from the record alone', () => {
 });
 
 const truth = join(truthData, 'environments/edits/truth.jsonl');
-describe.skipIf(!existsSync(truth))('recorded edits of ten agents', () => {
+describe.skipIf(!existsSync(truth))('recorded edits of ten agents (skipped without ../shared/data)', () => {
   it('give no certain file that is another one, and nothing less than a reader knows', async () => {
     const rows = recordedLines(truth);
     const rank: Record<string, number> = { unknown: 0, partial: 1, certain: 2 };

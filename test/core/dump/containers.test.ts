@@ -147,7 +147,7 @@ describe('containers', () => {
   });
 
   test.skipIf(!existsSync('/usr/bin/python3'))(
-    'a database whose log is in use is read with what was committed, and nothing is made beside it',
+    'a database whose log is in use is read with what was committed, and nothing is made beside it (skipped without /usr/bin/python3)',
     async () => {
       const directory = directoryWith({ 'keep.txt': '' });
       const made = spawnSync('/usr/bin/python3', ['-c', WAL, directory], { encoding: 'utf8' });
@@ -234,7 +234,7 @@ const SAID_DAMAGED =
 
 // A promise that nobody waits for would end the program: in a damaged parquet file several columns fail at once.
 test.skipIf(!existsSync(PARQUET))(
-  'a parquet file is read, or said to be damaged, wherever its bytes are wrong',
+  'a parquet file is read, or said to be damaged, wherever its bytes are wrong (skipped without ../shared/data)',
   async () => {
     const bytes = readFileSync(PARQUET);
     let refused = 0;
@@ -264,13 +264,16 @@ test('where the temporary folder cannot be used it is that which is named, not t
   }
 });
 
-test.skipIf(!existsSync('/dev/full'))('where no room is left it is the temporary folder which is named', async () => {
-  const full = openSync('/dev/full', 'w');
-  const copy = lineCopyOf(full, [{ text: '{"input": "q", "output": "a"}' }]);
-  await expect(
-    (async () => {
-      for await (const _ of copy.fill);
-    })(),
-  ).rejects.toThrow(/^no room left in the temporary folder .*; TMPDIR names another$/);
-  closeSync(full);
-});
+test.skipIf(!existsSync('/dev/full'))(
+  'where no room is left it is the temporary folder which is named (skipped without /dev/full)',
+  async () => {
+    const full = openSync('/dev/full', 'w');
+    const copy = lineCopyOf(full, [{ text: '{"input": "q", "output": "a"}' }]);
+    await expect(
+      (async () => {
+        for await (const _ of copy.fill);
+      })(),
+    ).rejects.toThrow(/^no room left in the temporary folder .*; TMPDIR names another$/);
+    closeSync(full);
+  },
+);

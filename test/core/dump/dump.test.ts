@@ -329,7 +329,7 @@ test('findings of half a line do not carry over to the line that it became', asy
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'threads that read behind a screen weigh less than the one that answers keys',
+  'threads that read behind a screen weigh less than the one that answers keys (skipped but on Linux)',
   async () => {
     const weights = () =>
       readdirSync('/proc/self/task').map((task) => {

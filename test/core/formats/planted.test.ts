@@ -70,7 +70,7 @@ describe('a key that no reader knows, anywhere in a file, is shown or named', ()
     expect(count).toBeGreaterThan(500);
   });
 
-  test.skipIf(sharedSamples.length === 0)('in files of other writers', async () => {
+  test.skipIf(sharedSamples.length === 0)('in files of other writers (skipped without ../shared/data)', async () => {
     expect((await lostIn(sharedSamples, 12)).lost).toEqual([]);
   });
 });

@@ -134,7 +134,7 @@ describe('a failure that a record notes under any key is said by its rollout', (
   const files = recordedLines(join(sharedData, 'formats/truth.jsonl')).filter(
     ({ rollouts }) => rollouts > 0 && rollouts <= 10,
   );
-  test.skipIf(files.length === 0)('files of the writers', async () => {
+  test.skipIf(files.length === 0)('files of the writers (skipped without ../shared/data)', async () => {
     const silent: Found[] = [];
     for (const { file } of files) silent.push(...told(await failuresOf(join(sharedData, 'formats', file), file), file));
     expect(silent).toEqual([]);

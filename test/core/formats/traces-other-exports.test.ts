@@ -332,7 +332,7 @@ async function writtenAs(name: string, text: string): Promise<Rollout[]> {
   return rolloutsIn(path);
 }
 
-describe.skipIf(!existsSync(samples))('other exports of the same spans', () => {
+describe.skipIf(!existsSync(samples))('other exports of the same spans (skipped without ../shared/data)', () => {
   for (const folder of FOLDERS) {
     const file = `${folder}/traces.jsonl`;
     test.each(Object.entries(EXPORTS))(`${folder}: %s`, async (name, write) => {

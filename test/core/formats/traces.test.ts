@@ -42,7 +42,7 @@ const truths: Truth[] = existsSync(samples)
       .filter(({ rollouts }) => rollouts !== null)
   : [];
 
-describe.skipIf(truths.length === 0)('files that tracers and SDKs wrote', () => {
+describe.skipIf(truths.length === 0)('files that tracers and SDKs wrote (skipped without ../shared/data)', () => {
   test.each(truths.map((one) => [one.file, one] as const))('%s', async (file, want) => {
     const path = join(samples, file);
     const found = await rolloutsIn(/strands\/.*\/session\.json$/.test(file) ? dirname(path) : path);

@@ -132,8 +132,11 @@ const eras = readFileSync(join(home, 'eras.jsonl'), 'utf8')
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line) as Era);
 
-/** Any key of a prediction was predicted; a run that failed before it said anything is known by its two keys alone. */
-const HAVE_NO_MORE_KEYS = new Set(['dspy/react.jsonl', 'openai-agents/lists.jsonl']);
+/**
+ * Any key of a prediction was predicted, and any key of an update is a node; a run that failed before it said anything is known by its two
+ * keys alone.
+ */
+const HAVE_NO_MORE_KEYS = new Set(['dspy/react.jsonl', 'langgraph/updates.jsonl', 'openai-agents/lists.jsonl']);
 
 /** @param isWhole every era of every writer with every option; else one of each writer, with one option */
 export function spellRecords(isWhole: boolean): void {

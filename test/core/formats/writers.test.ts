@@ -40,7 +40,7 @@ const rounded = (value: unknown): string =>
   value === null || value === undefined ? 'none' : String(Math.round(Number(value) * 1e4) / 1e4);
 
 // The samples are not part of the project; a clone alone has its own in fixtures/.
-describe.skipIf(truths.length === 0)('files of other writers', () => {
+describe.skipIf(truths.length === 0)('files of other writers (skipped without ../shared/data)', () => {
   test.each(truths.filter(({ rollouts, file }) => rollouts > 0 && !OTHERWISE.has(file)))('$file', async (truth) => {
     const { rows } = await rowsOf(join(home, truth.file));
     const good = rows.filter(({ rollout }) => rollout !== null);

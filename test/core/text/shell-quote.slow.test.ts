@@ -52,38 +52,32 @@ const text = fc
 
 describe.each(Object.keys(SHELLS))('%s', (name) => {
   const isThere = hasShell(name);
+  const why = isThere ? '' : ` (skipped without ${name})`;
   const shells: PastingShell[] = [];
   afterAll(() => {
     for (const one of shells) one.end();
   });
 
-  it.skipIf(!isThere).each([true, false])(
-    `takes what is pasted (bracketed: %s)${isThere ? '' : ' (skipped: not here)'}`,
-    async (isBracketed) => {
-      const shell = new PastingShell(name);
-      shells.push(shell);
-      const check = async (one: string) => {
-        const piped = await shell.paste(shellInput('cat > out', one), isBracketed);
-        expect([one, piped.out.toString('latin1'), piped.strays]).toEqual([
-          one,
-          Buffer.from(one).toString('latin1'),
-          [],
-        ]);
-        // No word holds a NUL.
-        const word = one.replaceAll('\0', '');
-        const said = await shell.paste(`printf %s ${shellWord(word)} > out`, isBracketed);
-        expect([word, said.out.toString('latin1'), said.strays]).toEqual([
-          word,
-          Buffer.from(word).toString('latin1'),
-          [],
-        ]);
-      };
-      for (const one of CASES) await check(one);
-      await fc.assert(fc.asyncProperty(text, check), { numRuns: 60 });
-    },
-  );
+  it.skipIf(!isThere).each([true, false])(`takes what is pasted (bracketed: %s)${why}`, async (isBracketed) => {
+    const shell = new PastingShell(name);
+    shells.push(shell);
+    const check = async (one: string) => {
+      const piped = await shell.paste(shellInput('cat > out', one), isBracketed);
+      expect([one, piped.out.toString('latin1'), piped.strays]).toEqual([one, Buffer.from(one).toString('latin1'), []]);
+      // No word holds a NUL.
+      const word = one.replaceAll('\0', '');
+      const said = await shell.paste(`printf %s ${shellWord(word)} > out`, isBracketed);
+      expect([word, said.out.toString('latin1'), said.strays]).toEqual([
+        word,
+        Buffer.from(word).toString('latin1'),
+        [],
+      ]);
+    };
+    for (const one of CASES) await check(one);
+    await fc.assert(fc.asyncProperty(text, check), { numRuns: 60 });
+  });
 
-  it.skipIf(!isThere)('takes a word of a script', async () => {
+  it.skipIf(!isThere)(`takes a word of a script${why}`, async () => {
     await fc.assert(
       fc.asyncProperty(text, async (one) => {
         const word = one.replaceAll('\0', '');

@@ -52,24 +52,27 @@ describe('a folder that several people share', () => {
     expect(readFileSync(join(directory, 'label-4711.jsonl'), 'utf8')).not.toContain('anna');
   });
 
-  test.runIf(process.geteuid?.() === 0)('those of another user count too, and results of theirs do not', async () => {
-    const { chownSync } = await import('node:fs');
-    const directory = fresh();
-    chmodSync(directory, 0o777);
-    const theirs = join(directory, 'label-4711.jsonl');
-    writeFileSync(theirs, line('ben', 'a'));
-    const results = join(directory, 'replay.jsonl');
-    writeFileSync(results, line('ben', 'a').replace('"label"', '"replay"'));
-    for (const path of [theirs, results, directory]) chownSync(path, 4711, 4711);
-    const env = { XDG_STATE_HOME: fresh() };
-    const journal = Journal.of(null, { journal: directory, env });
-    keepLabel(journal, place('anna'), { label: 'b' });
-    expect(journal.problem).toBeNull();
-    expect(said(journal).map(([rater]) => rater)).toEqual(['ben', 'anna']);
-    expect(readdirSync(directory)).toContain(`label-${process.geteuid?.()}.jsonl`);
-    const { name: _name, isShared: _isShared, ...rest } = LABELS;
-    expect(journal.entries({ name: 'replay', ...rest }, 'r')).toEqual([]);
-  });
+  test.runIf(process.geteuid?.() === 0)(
+    'those of another user count too, and results of theirs do not (skipped but for root)',
+    async () => {
+      const { chownSync } = await import('node:fs');
+      const directory = fresh();
+      chmodSync(directory, 0o777);
+      const theirs = join(directory, 'label-4711.jsonl');
+      writeFileSync(theirs, line('ben', 'a'));
+      const results = join(directory, 'replay.jsonl');
+      writeFileSync(results, line('ben', 'a').replace('"label"', '"replay"'));
+      for (const path of [theirs, results, directory]) chownSync(path, 4711, 4711);
+      const env = { XDG_STATE_HOME: fresh() };
+      const journal = Journal.of(null, { journal: directory, env });
+      keepLabel(journal, place('anna'), { label: 'b' });
+      expect(journal.problem).toBeNull();
+      expect(said(journal).map(([rater]) => rater)).toEqual(['ben', 'anna']);
+      expect(readdirSync(directory)).toContain(`label-${process.geteuid?.()}.jsonl`);
+      const { name: _name, isShared: _isShared, ...rest } = LABELS;
+      expect(journal.entries({ name: 'replay', ...rest }, 'r')).toEqual([]);
+    },
+  );
 
   test('what came with a dump is reported, and counts for nobody', () => {
     const directory = directoryWith({ 'data/1.jsonl': '', '.rollout-viewer/data/label.jsonl': line('anna', 'a') });

@@ -68,7 +68,7 @@ async function run(
 
 const bash = (command: string, result: string): Call => ['execute_bash', { command }, result];
 
-describe.skipIf(problem !== null)('a rollout in its world', () => {
+describe.skipIf(problem !== null)('a rollout in its world (skipped where no world can be made)', () => {
   it('has one shell, whose variables, functions and directory go on', async () => {
     const { words } = await run([
       bash('mkdir -p rvw/a; cd rvw/a; export X=5; f() { echo "f$1"; }; alias q="echo Q"', ''),

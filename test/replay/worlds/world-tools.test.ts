@@ -55,7 +55,7 @@ const recordOf = (calls: readonly (readonly [...Called, string])[], tools: reado
   return { rollout, json };
 };
 
-describe.skipIf(problem !== null)("the engine's tools in a world", () => {
+describe.skipIf(problem !== null)("the engine's tools in a world (skipped where no world can be made)", () => {
   const calls: (readonly Called[])[] = [
     [['bash', { command: 'mkdir -p /tmp/rvt && cd /tmp/rvt && export A=1 && ls none' }]],
     [

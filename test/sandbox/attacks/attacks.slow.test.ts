@@ -160,22 +160,25 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
       const batches = Array.from({ length: Math.ceil(mine.length / size) }, (_, at) =>
         mine.slice(at * size, (at + 1) * size),
       );
-      describe.skipIf(batches.length === 0 || onlyMemory)(family, () => {
-        test.each(batches.map((batch) => [batch.map(({ name }) => name).join('; '), batch] as const))(
-          '%s',
-          async (_, batch) => {
-            const { port } = listener.address() as { port: number };
-            const code = PRELUDE(port, secret) + batch.map(attempt).join('');
-            // The first run leaves what the second looks for.
-            if (family === 'other runs') await run(`left = 'rv-secret-of-a-run'\n${code}`);
-            const { run_result } = await run(code);
-            expect(run_result?.stdout).not.toContain('THROUGH');
-            expect(run_result?.stdout + String(run_result?.stderr)).not.toContain(WORD);
-            // It was tried to its end, or it ended itself.
-            if (run_result?.return_code === 0) expect(run_result.stdout).toContain(`TRIED ${batch.length - 1}`);
-          },
-        );
-      });
+      describe.skipIf(batches.length === 0 || onlyMemory)(
+        `${family} (skipped where none is of the backend, and with cgroups)`,
+        () => {
+          test.each(batches.map((batch) => [batch.map(({ name }) => name).join('; '), batch] as const))(
+            '%s',
+            async (_, batch) => {
+              const { port } = listener.address() as { port: number };
+              const code = PRELUDE(port, secret) + batch.map(attempt).join('');
+              // The first run leaves what the second looks for.
+              if (family === 'other runs') await run(`left = 'rv-secret-of-a-run'\n${code}`);
+              const { run_result } = await run(code);
+              expect(run_result?.stdout).not.toContain('THROUGH');
+              expect(run_result?.stdout + String(run_result?.stderr)).not.toContain(WORD);
+              // It was tried to its end, or it ended itself.
+              if (run_result?.return_code === 0) expect(run_result.stdout).toContain(`TRIED ${batch.length - 1}`);
+            },
+          );
+        },
+      );
     }
 
     // Name → code that takes memory in a way of its own and then holds it.
@@ -308,12 +311,15 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
         'input that never comes': 'import os\nr, w = os.pipe()\nos.read(r, 1)',
       }),
     };
-    test.skipIf(backend !== 'pyodide')('a prototype of JavaScript decides no exit code', async () => {
-      const code =
-        'from pyodide.ffi import to_js\nimport sys\ntry:\n    o = to_js([1]).constructor.prototype.__proto__\n    o.kind = "end"; o.code = 0; o.toJSON = to_js(lambda *a: 1)\nexcept Exception: pass\nsys.exit(7)';
-      expect((await run(code)).run_result?.return_code).toBe(7);
-    });
-    test.skipIf(backend !== 'pyodide')('the network is refused with the reason', async () => {
+    test.skipIf(backend !== 'pyodide')(
+      'a prototype of JavaScript decides no exit code (skipped but on Pyodide)',
+      async () => {
+        const code =
+          'from pyodide.ffi import to_js\nimport sys\ntry:\n    o = to_js([1]).constructor.prototype.__proto__\n    o.kind = "end"; o.code = 0; o.toJSON = to_js(lambda *a: 1)\nexcept Exception: pass\nsys.exit(7)';
+        expect((await run(code)).run_result?.return_code).toBe(7);
+      },
+    );
+    test.skipIf(backend !== 'pyodide')('the network is refused with the reason (skipped but on Pyodide)', async () => {
       const code = `
 import socket
 for attempt in (
@@ -327,23 +333,28 @@ for attempt in (
       const { run_result } = await run(code);
       expect(run_result?.stdout?.match(/this sandbox has n/g)).toHaveLength(4);
     });
-    describe.skipIf(onlyMemory)('time: a run of one second', () => {
-      test.each(Object.entries(endless))('%s', async (_, code) => {
-        const began = performance.now();
-        const quiet = await silence(async () => {
-          const { run_result } = await run(code, { run_timeout: 1 });
-          expect(run_result?.status).toBe('TimeLimitExceeded');
+    describe.skipIf(onlyMemory)(
+      'time: a run of one second (skipped with cgroups, of which memory alone depends)',
+      () => {
+        test.each(Object.entries(endless))('%s', async (_, code) => {
+          const began = performance.now();
+          const quiet = await silence(async () => {
+            const { run_result } = await run(code, { run_timeout: 1 });
+            expect(run_result?.status).toBe('TimeLimitExceeded');
+          });
+          expect(performance.now() - began).toBeLessThan(90_000);
+          expect(quiet).toBeLessThan(5000);
+          expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
         });
-        expect(performance.now() - began).toBeLessThan(90_000);
-        expect(quiet).toBeLessThan(5000);
-        expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
-      });
-    });
+      },
+    );
 
     // For backends that start a sandbox for each run.
     const script = (code: string) => `cat > a.py <<'END'\n${code}\nEND\nexec /usr/bin/python3 a.py`;
-    test.skipIf(backend === 'pyodide' || onlyMemory)('time: a first process that gets no processor', async () => {
-      const code = `
+    test.skipIf(backend === 'pyodide' || onlyMemory)(
+      'time: a first process that gets no processor (skipped on Pyodide, and with cgroups, of which memory alone depends)',
+      async () => {
+        const code = `
 import os
 for change in (lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)), lambda: os.setpriority(os.PRIO_PROCESS, 1, 19), lambda: os.setpriority(os.PRIO_PGRP, 0, 19)):
     try: change()
@@ -351,26 +362,30 @@ for change in (lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)
 for _ in range(200):
     if os.fork() == 0: break
 while True: pass`;
-      for (const more of [{ code }, { code: script(code), language: 'bash' }]) {
-        const began = performance.now();
-        const { run_result } = await run('', { ...more, run_timeout: 1 });
-        expect(run_result?.status).toBe('TimeLimitExceeded');
-        expect(performance.now() - began).toBeLessThan(30_000);
-      }
-    });
-    test.skipIf(backend === 'pyodide' || onlyMemory)('other runs: all pipes of their user are held', async () => {
-      const hog = run(
-        'import fcntl, os, time\nheld = []\ntry:\n    for _ in range(9000):\n        held.append(os.pipe())\n        try: fcntl.fcntl(held[-1][1], 1031, 1 << 20)\n        except OSError: pass\nexcept OSError: pass\ntime.sleep(3)',
-      );
-      let isOver = false;
-      void hog.then(() => {
-        isOver = true;
-      });
-      while (!isOver) {
-        const { run_result } = await run(`x = '${'a'.repeat(50_000)}'\nprint(len(x))`);
-        expect(run_result?.stdout).toBe('50000\n');
-      }
-    });
+        for (const more of [{ code }, { code: script(code), language: 'bash' }]) {
+          const began = performance.now();
+          const { run_result } = await run('', { ...more, run_timeout: 1 });
+          expect(run_result?.status).toBe('TimeLimitExceeded');
+          expect(performance.now() - began).toBeLessThan(30_000);
+        }
+      },
+    );
+    test.skipIf(backend === 'pyodide' || onlyMemory)(
+      'other runs: all pipes of their user are held (skipped on Pyodide, and with cgroups, of which memory alone depends)',
+      async () => {
+        const hog = run(
+          'import fcntl, os, time\nheld = []\ntry:\n    for _ in range(9000):\n        held.append(os.pipe())\n        try: fcntl.fcntl(held[-1][1], 1031, 1 << 20)\n        except OSError: pass\nexcept OSError: pass\ntime.sleep(3)',
+        );
+        let isOver = false;
+        void hog.then(() => {
+          isOver = true;
+        });
+        while (!isOver) {
+          const { run_result } = await run(`x = '${'a'.repeat(50_000)}'\nprint(len(x))`);
+          expect(run_result?.stdout).toBe('50000\n');
+        }
+      },
+    );
 
     // The kernel's limits for all processes of a user together.
     test.skipIf(backend === 'pyodide' || onlyMemory).each([
@@ -386,13 +401,16 @@ while True: pass`;
         'queues of messages',
         'import ctypes, time\nl = ctypes.CDLL("librt.so.1")\nheld = 0\nwhile held < 200 and l.mq_open(b"/q%d" % held, 0o102, 0o600, None) >= 0: held += 1',
       ],
-    ])('other runs: all %s of their user are held', async (_, code) => {
-      const hog = run(`${code}\nprint(held, flush=True)\ntime.sleep(3)`);
-      const others = await Promise.all([run(`${code}\nprint(held)`), run(`${code}\nprint(held)`)]);
-      const counts = [await hog, ...others].map(({ run_result }) => Number(run_result?.stdout));
-      for (const count of counts) expect(count).toBeGreaterThan(0);
-      expect(Math.max(...counts)).toBeLessThan(2000);
-    });
+    ])(
+      'other runs: all %s of their user are held (skipped on Pyodide, and with cgroups, of which memory alone depends)',
+      async (_, code) => {
+        const hog = run(`${code}\nprint(held, flush=True)\ntime.sleep(3)`);
+        const others = await Promise.all([run(`${code}\nprint(held)`), run(`${code}\nprint(held)`)]);
+        const counts = [await hog, ...others].map(({ run_result }) => Number(run_result?.stdout));
+        for (const count of counts) expect(count).toBeGreaterThan(0);
+        expect(Math.max(...counts)).toBeLessThan(2000);
+      },
+    );
 
     const program = { code: 'print(1)', language: 'python' };
     const bodies: Record<string, [path: string, body: () => unknown, headers?: Record<string, string>]> = {
@@ -499,7 +517,7 @@ while True: pass`;
       'a page without an origin': ['/run_code', () => program, { origin: 'null' }],
       'a path of dots': ['/../../etc/passwd', () => program],
     };
-    describe.skipIf(onlyMemory)('requests', () => {
+    describe.skipIf(onlyMemory)('requests (skipped with cgroups, of which memory alone depends)', () => {
       test.each(Object.entries(bodies))('%s', async (name, [path, body, headers]) => {
         let status = 0;
         const quiet = await silence(async () => {

@@ -10,7 +10,7 @@ import { makeRootfs, missingPrograms } from './small-rootfs.ts';
 
 const skips = (await worldProblem()) !== null || missingPrograms().length > 0;
 
-describe.skipIf(skips)('a world holds a program that', () => {
+describe.skipIf(skips)('a world holds a program that (skipped where no world can be made)', () => {
   const rootfs = mkdtempSync(join(tmpdir(), 'rootfs-'));
   if (!skips) makeRootfs(rootfs);
   it.each([...ATTACKS, ...KERNEL_ATTACKS])(

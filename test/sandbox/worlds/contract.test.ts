@@ -13,7 +13,7 @@ import { makeRootfs, missingPrograms } from './small-rootfs.ts';
 
 const skips = (await worldProblem()) !== null || missingPrograms().length > 0;
 
-describe.skipIf(skips)('a world of any image runs, is kept, and goes on', () => {
+describe.skipIf(skips)('a world of any image runs, is kept, and goes on (skipped where no world can be made)', () => {
   const home = mkdtempSync(join(tmpdir(), 'contract-'));
   const rootfs = join(home, 'rootfs');
   if (!skips) makeRootfs(rootfs);
@@ -22,9 +22,12 @@ describe.skipIf(skips)('a world of any image runs, is kept, and goes on', () => 
 
   it('of this machine', () => holdsContract(() => openImage('host')));
 
-  it.skipIf(!isInstalled('skopeo') || !isInstalled('umoci'))('of an OCI archive', async () => {
-    const layout = join(home, 'layout');
-    writeLayout(layout, [execFileSync('tar', ['-C', rootfs, '-c', '.'], { maxBuffer: 1 << 30 })]);
-    await holdsContract(() => archiveImage(layout, join(home, 'images'), () => {}));
-  });
+  it.skipIf(!isInstalled('skopeo') || !isInstalled('umoci'))(
+    'of an OCI archive (skipped without skopeo and umoci)',
+    async () => {
+      const layout = join(home, 'layout');
+      writeLayout(layout, [execFileSync('tar', ['-C', rootfs, '-c', '.'], { maxBuffer: 1 << 30 })]);
+      await holdsContract(() => archiveImage(layout, join(home, 'images'), () => {}));
+    },
+  );
 });

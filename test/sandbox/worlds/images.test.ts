@@ -26,7 +26,7 @@ it('says what is wrong with an image', async () => {
   await expect(openImage(`oci:${home}/none.tar`)).rejects.toThrow('there is no such file');
 });
 
-describe.skipIf(skips)('an OCI archive', () => {
+describe.skipIf(skips)('an OCI archive (skipped where no world can be made)', () => {
   const home = temporary();
   const rootfs = join(home, 'rootfs');
   if (!skips) makeRootfs(rootfs);

@@ -35,7 +35,7 @@ const OFFERS: [string, string[], string[]][] = [
   ['rollout-viewer ls du', ['dump'], ['replay']],
 ];
 
-describe.skipIf(!has('bash'))('bash completes', () => {
+describe.skipIf(!has('bash'))('bash completes (skipped without bash)', () => {
   test.each(OFFERS)('%s', async (line, offered, not) => {
     const { cwd, env } = await setUp('bash');
     const words = line
@@ -49,7 +49,7 @@ describe.skipIf(!has('bash'))('bash completes', () => {
   });
 });
 
-describe.skipIf(!has('fish'))('fish completes', () => {
+describe.skipIf(!has('fish'))('fish completes (skipped without fish)', () => {
   test.each(OFFERS)('%s', async (line, offered, not) => {
     const { cwd, env } = await setUp('fish');
     const { stdout } = await execute('fish', ['-c', `source completion.fish; complete -C '${line}'`], {
@@ -78,7 +78,7 @@ const SHELLS: [string, string[], string][] = [
   ['bash', ['--norc', '-i'], 'source completion.bash'],
 ];
 describe.each(SHELLS)('%s', (name, flags, setup) => {
-  test.skipIf(!has(name)).each(TYPED)('completes %s', async (typed, completed) => {
+  test.skipIf(!has(name)).each(TYPED)('completes %s (skipped without it)', async (typed, completed) => {
     const { cwd, env } = await setUp(name);
     const shell = spawn(name, flags, {
       cwd,
@@ -105,7 +105,7 @@ describe.each(SHELLS)('%s', (name, flags, setup) => {
   });
 });
 
-test.skipIf(!has('man'))('the manual is a page that man shows', async () => {
+test.skipIf(!has('man'))('the manual is a page that man shows (skipped without man)', async () => {
   const { stdout, code } = await execute(process.execPath, [bin, 'manual']);
   expect(code).toBe(0);
   const path = join(directoryWith({ 'page.1': stdout }), 'page.1');

@@ -102,41 +102,50 @@ describe('sql', () => {
     expect(stderr).toContain('facts --parquet');
   });
 
-  test.skipIf(!hasDuckdb)('answers as stats does; no rows is the answer no', async () => {
-    const { stdout } = await sql(
-      "select step, count(*) as rollouts from rollouts where stream = 'train' group by step order by step",
-      '--json',
-    );
-    const { stdout: stats } = await ask(['stats', DUMP, '--json', '--filter', "stream == 'train'"]);
-    expect(jsonLines(stdout).map(({ step, rollouts }) => [step, rollouts])).toEqual(
-      jsonLines(stats).map(({ step, rollouts }) => [step, rollouts]),
-    );
-    expect((await sql('select * from rollouts where step = -5')).code).toBe(1);
-  });
+  test.skipIf(!hasDuckdb)(
+    'answers as stats does; no rows is the answer no (skipped without DuckDB for Python)',
+    async () => {
+      const { stdout } = await sql(
+        "select step, count(*) as rollouts from rollouts where stream = 'train' group by step order by step",
+        '--json',
+      );
+      const { stdout: stats } = await ask(['stats', DUMP, '--json', '--filter', "stream == 'train'"]);
+      expect(jsonLines(stdout).map(({ step, rollouts }) => [step, rollouts])).toEqual(
+        jsonLines(stats).map(({ step, rollouts }) => [step, rollouts]),
+      );
+      expect((await sql('select * from rollouts where step = -5')).code).toBe(1);
+    },
+  );
 
-  test.skipIf(!hasDuckdb)('a query reads and writes no file; a mistake is shown where it is', async () => {
-    const secret = join(folder, 'secret.csv');
-    writeFileSync(secret, 'a\n1\n');
-    for (const query of [
-      `select * from read_csv('${secret}')`,
-      `copy rollouts to '${join(folder, 'out.csv')}'`,
-      'set enable_external_access = true',
-      'install httpfs',
-    ])
-      expect([query, (await sql(query)).code]).toEqual([query, 2]);
-    expect(readdirSync(folder)).not.toContain('out.csv');
-    const wrong = await sql('selec 1');
-    expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toContain('selec 1\n');
-  });
+  test.skipIf(!hasDuckdb)(
+    'a query reads and writes no file; a mistake is shown where it is (skipped without DuckDB for Python)',
+    async () => {
+      const secret = join(folder, 'secret.csv');
+      writeFileSync(secret, 'a\n1\n');
+      for (const query of [
+        `select * from read_csv('${secret}')`,
+        `copy rollouts to '${join(folder, 'out.csv')}'`,
+        'set enable_external_access = true',
+        'install httpfs',
+      ])
+        expect([query, (await sql(query)).code]).toEqual([query, 2]);
+      expect(readdirSync(folder)).not.toContain('out.csv');
+      const wrong = await sql('selec 1');
+      expect(wrong.code).toBe(2);
+      expect(wrong.stderr).toContain('selec 1\n');
+    },
+  );
 
-  test.skipIf(!hasDuckdb)('a module in the current folder is not imported', async () => {
-    const place = join(folder, 'strange');
-    mkdirSync(place);
-    writeFileSync(join(place, 'duckdb.py'), `open(${JSON.stringify(join(place, 'ran'))}, 'w')`);
-    spawnSync(process.execPath, [join(root, 'dist/rollout-viewer.js'), 'sql', DUMP, 'select 1', '--python', python], {
-      cwd: place,
-    });
-    expect(readdirSync(place)).toEqual(['duckdb.py']);
-  });
+  test.skipIf(!hasDuckdb)(
+    'a module in the current folder is not imported (skipped without DuckDB for Python)',
+    async () => {
+      const place = join(folder, 'strange');
+      mkdirSync(place);
+      writeFileSync(join(place, 'duckdb.py'), `open(${JSON.stringify(join(place, 'ran'))}, 'w')`);
+      spawnSync(process.execPath, [join(root, 'dist/rollout-viewer.js'), 'sql', DUMP, 'select 1', '--python', python], {
+        cwd: place,
+      });
+      expect(readdirSync(place)).toEqual(['duckdb.py']);
+    },
+  );
 });

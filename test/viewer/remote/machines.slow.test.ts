@@ -104,28 +104,31 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
   });
 
   const busybox = spawnSync('busybox', ['--list']).stdout?.toString().split('\n').filter(Boolean) ?? [];
-  test.skipIf(busybox.length === 0)('BusyBox alone is enough: its shell and its tools', async () => {
-    const bin = mkdtempSync(join(tmpdir(), 'rollout-viewer-busybox-'));
-    const program = spawnSync('sh', ['-c', 'command -v busybox']).stdout.toString().trim();
-    for (const name of busybox) symlinkSync(program, join(bin, name));
-    writeFileSync(
-      join(bin, 'run'),
-      `#!${bin}/sh\nPATH=${bin}; export PATH\nexec ${bin}/sh -c "$SSH_ORIGINAL_COMMAND"\n`,
-    );
-    chmodSync(join(bin, 'run'), 0o755);
-    there = await machine(undefined, join(bin, 'run'));
-    const dump = directoryWith({ 'train/1.jsonl': verlLine(), 'it’s $(odd)/2.jsonl': verlLine({ step: 2 }) });
-    utimesSync(join(dump, 'train/1.jsonl'), 1_700_000_000, 1_700_000_000);
-    const { stdout, stderr } = await rolloutViewer(['ls', `node7:${dump}`, '--json'], { env: there.env });
-    expect([stderr, jsonLines(stdout).length]).toEqual(['', 2]);
-    expect(statSync(join(copyOf(dump), 'train/1.jsonl')).mtimeMs).toBe(1_700_000_000_000);
-    const missing = await rolloutViewer(['ls', `node7:${dump}/nothing`, '--json'], { env: there.env });
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('no such file or directory')]);
-    app = App.start([`node7:${dump}`], { env: there.env, columns: 140 });
-    await app.sees('2 steps · 2 rollouts');
-    appendFileSync(join(dump, 'it’s $(odd)/2.jsonl'), verlLine({ step: 2 }));
-    await app.sees('2 steps · 3 rollouts');
-  });
+  test.skipIf(busybox.length === 0)(
+    'BusyBox alone is enough: its shell and its tools (skipped without busybox)',
+    async () => {
+      const bin = mkdtempSync(join(tmpdir(), 'rollout-viewer-busybox-'));
+      const program = spawnSync('sh', ['-c', 'command -v busybox']).stdout.toString().trim();
+      for (const name of busybox) symlinkSync(program, join(bin, name));
+      writeFileSync(
+        join(bin, 'run'),
+        `#!${bin}/sh\nPATH=${bin}; export PATH\nexec ${bin}/sh -c "$SSH_ORIGINAL_COMMAND"\n`,
+      );
+      chmodSync(join(bin, 'run'), 0o755);
+      there = await machine(undefined, join(bin, 'run'));
+      const dump = directoryWith({ 'train/1.jsonl': verlLine(), 'it’s $(odd)/2.jsonl': verlLine({ step: 2 }) });
+      utimesSync(join(dump, 'train/1.jsonl'), 1_700_000_000, 1_700_000_000);
+      const { stdout, stderr } = await rolloutViewer(['ls', `node7:${dump}`, '--json'], { env: there.env });
+      expect([stderr, jsonLines(stdout).length]).toEqual(['', 2]);
+      expect(statSync(join(copyOf(dump), 'train/1.jsonl')).mtimeMs).toBe(1_700_000_000_000);
+      const missing = await rolloutViewer(['ls', `node7:${dump}/nothing`, '--json'], { env: there.env });
+      expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('no such file or directory')]);
+      app = App.start([`node7:${dump}`], { env: there.env, columns: 140 });
+      await app.sees('2 steps · 2 rollouts');
+      appendFileSync(join(dump, 'it’s $(odd)/2.jsonl'), verlLine({ step: 2 }));
+      await app.sees('2 steps · 3 rollouts');
+    },
+  );
 
   test('a finished dump is no live one while it is copied, and the mean is that of its last step', async () => {
     there = await machine({ delay: 0, bytesPerSecond: 300_000 });

@@ -18,7 +18,7 @@ describe('what runs', () => {
     await app.sees('›tool');
   });
 
-  test.skipIf(process.platform !== 'linux')('quitting ends what runs', async () => {
+  test.skipIf(process.platform !== 'linux')('quitting ends what runs (skipped but on Linux)', async () => {
     await open({ '1.jsonl': [rollout([SLOW])] });
     await ask();
     app.press('Enter');

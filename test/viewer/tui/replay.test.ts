@@ -471,7 +471,7 @@ describe('score again', () => {
   });
 
   test.skipIf(findOnPath('python3') === null)(
-    'a Python file is asked for first, and judges the whole list (needs python3)',
+    'a Python file is asked for first, and judges the whole list (skipped without python3)',
     async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
       writeFileSync(
