@@ -64,7 +64,7 @@ const quietOption = (): Option => new Option('-q, --quiet', 'print results and e
 const groupOption = (): Option =>
   new Option('--group-by <key>', 'group rollouts by this key, such as task_id or extra_info.index');
 
-/** The options for reading records, shared by every command that reads them. */
+/** The options for reading records, shared by every command that reads them; its help lists them below its own. */
 export const withReading = (command: Command): Command =>
   [
     validationOption(),
@@ -76,8 +76,7 @@ export const withReading = (command: Command): Command =>
     threadsOption(),
     niceOption(),
     new Option('--no-cache', 'read every record again, and cache nothing'),
-    quietOption(),
-  ].reduce((all, option) => all.addOption(option), command);
+  ].reduce((all, option) => all.addOption(option.helpGroup('How the dump is read:')), command.addOption(quietOption()));
 
 export interface ReadingFlags {
   groupBy?: string;

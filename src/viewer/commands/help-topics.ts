@@ -19,7 +19,7 @@ export const SHORT_HELP = `A terminal viewer and debugger for the rollouts of LL
 /** Topics without a page: short lists that the pages would only repeat. */
 const SHORT_TOPICS: Readonly<Record<string, { title: string; text: string }>> = {
   files: {
-    title: 'where the program keeps things',
+    title: 'Where the program keeps things',
     text: `$XDG_CONFIG_HOME/rollout-viewer/config.yaml     keys, formats, chat templates, error patterns
 $XDG_STATE_HOME/rollout-viewer/                 results, branches and labels, a folder for each dump (--journal DIR)
 $XDG_CACHE_HOME/rollout-viewer/                 copies of other machines' files, images of sandboxes, the compiled program; may be removed
@@ -27,7 +27,7 @@ A dump is only ever read.
 `,
   },
   environment: {
-    title: 'environment variables',
+    title: 'Environment variables',
     text: `NO_COLOR                        no colours; the loss mask is in the gutter all the same
 COLUMNS, TERM, COLORTERM        the terminal
 EDITOR, PAGER                   the programs that V opens

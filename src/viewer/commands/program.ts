@@ -80,7 +80,7 @@ const listed = (rows: readonly (readonly [string, string])[]) =>
   rows.map(([name, says]) => `  ${name.padEnd(18)} ${says}\n`).join('');
 
 const topicList = (): string => `Topics (help TOPIC):
-${listed(topicTitles())}  flags              all flags of the screen
+${listed(topicTitles())}  flags              All flags of the screen
 `;
 
 async function commandList(): Promise<string> {
