@@ -14,9 +14,11 @@ export interface Origin {
 
 /** A file whose bytes come when they are asked for. */
 export interface PartialFile {
-  /** Their file; bytes that nobody asked for are zeros. */
+  /** Where its bytes are now; those that nobody asked for are zeros. Once all of them came, it is another path. */
   readonly path: string;
   readonly size: number;
+  /** Its reader may stop before the end, so lines are asked for in their order as well. */
+  readonly mayStop: boolean;
   /** Brings a part. @throws Error if it cannot be had, or has been replaced */
   readonly need: (start: number, end: number) => Promise<void>;
 }

@@ -1,17 +1,21 @@
 import type { Dump } from '../../core/dump/dump.ts';
-import type { DumpRecord } from '../../core/dump/dump-file.ts';
+import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { endingOf, type Locator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { say } from './output.ts';
 
-/** The record that a locator names. @throws UsageError that says what exists instead */
-export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
+/**
+ * The record that a locator names.
+ * @param farthest no record beyond this line will be asked for: one that is copied out of its file is read no further
+ * @throws UsageError that says what exists instead
+ */
+export async function findRow(dump: Dump, place: Locator, farthest = Number.POSITIVE_INFINITY): Promise<DumpRecord> {
   const { path, line, turn } = place;
   const [file] = dump.files;
   // A folder that is one rollout, such as a trial, is named by its path.
   if (file === undefined || (file.path !== path && (line !== null || dump.files.length > 1)))
     throw new UsageError(`${path}: not one file; name one, such as ${file?.path ?? path}:1`);
-  if (file.state === 'waiting') await file.buildIndex(() => true);
+  if (file.state === 'waiting') await file.buildIndex(() => file.copiedBytes === 0 || !isBeyond(file, farthest));
   if (file.error !== null) {
     if (file.count === 0) throw new UsageError(`${path}: ${file.error}`);
     say(`${path}: ${file.error}`);
@@ -26,3 +30,6 @@ export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
     );
   return row;
 }
+
+/** The lines as far as this one are known, and with the next the number of its parts. */
+const isBeyond = ({ index }: DumpFile, line: number): boolean => index.count > 0 && index.line(index.count - 1) > line;

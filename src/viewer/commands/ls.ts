@@ -223,8 +223,13 @@ async function* listed(
   { limit }: LsOptions,
   needs: 'details' | null,
 ): AsyncGenerator<Place> {
-  for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined))
-    for await (const record of passing(dump, file, asked.filter, asked.kept, needs)) yield { file, record };
+  // The next file may have to be fetched.
+  let left = asked.filter === null ? limit : undefined;
+  for await (const file of indexedFiles(dump, left))
+    for await (const record of passing(dump, file, asked.filter, asked.kept, needs)) {
+      yield { file, record };
+      if (left !== undefined && --left <= 0) return;
+    }
 }
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */

@@ -1,6 +1,8 @@
 import { UsageError } from '../../core/dump/paths.ts';
+import { remoteFolder } from '../../core/files/places.ts';
 import { isFull } from '../../core/files/temporary.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
+import { shownPath } from '../../core/text/shown-path.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { beginAnswer, endWork, eraseWork } from './work-line.ts';
 
@@ -24,7 +26,14 @@ export function beQuiet(): void {
 
 function tell(message: string): void {
   eraseWork();
-  process.stderr.write(`rollout-viewer: ${sanitiseLine(message)}\n`);
+  process.stderr.write(`rollout-viewer: ${sanitiseLine(withShownPaths(message))}\n`);
+}
+
+/** A copy of another machine's file is named as the user named the file. */
+function withShownPaths(message: string): string {
+  const folder = `${remoteFolder()}/`;
+  const [head = '', ...copies] = message.split(folder);
+  return head + copies.map((copy) => shownPath(folder + copy)).join('');
 }
 
 /**

@@ -33,9 +33,22 @@ export async function bringRemotePaths(command: Command): Promise<void> {
 
 interface RemoteFlags {
   follow?: boolean;
+  limit?: number;
+  filter?: string;
+  sort?: string;
+  by?: string | true;
   cacheSize?: number;
   bringAll?: boolean;
   listen?: boolean;
+}
+
+/** The command reads no more than one record of what is named, or the first of its files. */
+function stopsEarly(command: Command, { ending }: RemoteName): boolean {
+  const { limit, filter, sort, by, follow } = command.opts<RemoteFlags>();
+  const name = command.name();
+  if (/^:\d/.test(ending)) return name === 'show' || name === 'files';
+  const asksAll = filter !== undefined || sort !== undefined || by !== undefined || follow === true;
+  return (name === 'show' || name === 'ls') && limit !== undefined && !asksAll;
 }
 
 async function brought(value: unknown, command: Command): Promise<unknown> {
@@ -47,7 +60,7 @@ async function brought(value: unknown, command: Command): Promise<unknown> {
   try {
     const { mirror, path } = await openMirror(remote.address, {
       follows: isScreen || follow === true || listen === true || command.name() === 'mcp',
-      brings: isScreen && bringAll !== true ? 'looked-at' : 'all',
+      brings: isScreen && bringAll !== true ? 'looked-at' : stopsEarly(command, remote) ? 'parts' : 'all',
       most: cacheSize ?? DEFAULT_BYTES,
       isAtTerminal: process.stdin.isTTY === true,
       // The screen shows it itself.

@@ -21,6 +21,7 @@ export interface SelectedRow {
  * The rollouts that locators and paths name, in argument order, read one at a time and filtered.
  * @param missing takes locators whose record is not there
  * @param chosen says by its locator whether a record of a path is read
+ * @param most the caller stops after this many
  * @throws UsageError
  */
 export async function* selectRows(
@@ -30,13 +31,15 @@ export async function* selectRows(
   kept?: KeptLookup,
   missing?: (locator: string) => void,
   chosen?: (locator: string) => boolean,
+  most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<SelectedRow> {
   // Many locators may name one file.
   const dumps = new Map<string, Dump>();
+  const farthest = farthestLines(args);
   try {
     for (const arg of args) {
-      if (isLocator(arg)) yield* one(arg, dumps, options, filter, kept, missing);
-      else yield* all(arg, options, filter, kept, chosen);
+      if (isLocator(arg)) yield* one(arg, dumps, options, farthest, filter, kept, missing);
+      else yield* all(arg, options, filter, kept, chosen, most);
     }
   } finally {
     for (const dump of dumps.values()) dump.close();
@@ -46,6 +49,16 @@ export async function* selectRows(
 /** An existing path that contains a colon and a number is a path. */
 export const isLocator = (arg: string): boolean =>
   !existsSync(arg) && (/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(arg) || /#t\d+$/.test(arg) || isMember(arg));
+
+/** The last line that a word names of each file. */
+function farthestLines(args: readonly string[]): Map<string, number> {
+  const lines = new Map<string, number>();
+  for (const arg of args) {
+    const [, path, line] = /^(.+):(\d+)(?:\.\d+)?(?:#t\d+)?$/s.exec(arg) ?? [];
+    if (path !== undefined) lines.set(path, Math.max(lines.get(path) ?? 0, Number(line)));
+  }
+  return lines;
+}
 
 /** A path to a member of an archive: one of its components is a file. */
 const isMember = (arg: string): boolean =>
@@ -60,6 +73,7 @@ async function* one(
   arg: string,
   dumps: Map<string, Dump>,
   options: DumpOptions,
+  farthest: ReadonlyMap<string, number>,
   filter: Query | null,
   kept?: KeptLookup,
   missing?: (locator: string) => void,
@@ -70,7 +84,7 @@ async function* one(
     const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
     dumps.set(place.path, dump);
     await layWhole(dump, filter);
-    row = await findRow(dump, place);
+    row = await findRow(dump, place, place.line === null ? undefined : farthest.get(place.path));
   } catch (error) {
     if (missing === undefined || !(error instanceof UsageError)) throw error;
     return missing(arg);
@@ -84,13 +98,14 @@ async function* all(
   filter: Query | null,
   kept?: KeptLookup,
   chosen: (locator: string) => boolean = () => true,
+  most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<SelectedRow> {
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
   try {
     await layWhole(dump, filter);
     for (const file of dump.files) {
-      await file.buildIndex(() => true);
+      await file.buildIndex(() => filter !== null || file.copiedBytes === 0 || file.count < most);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
       for await (const record of passing(dump, file, filter, kept))
         if (chosen(file.locator(record))) yield { row: file.read(record), turn: null };

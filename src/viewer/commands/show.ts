@@ -76,7 +76,7 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
   const form = await shownForm(args, flags);
   let shown = 0;
   try {
-    for await (const { row: read, turn } of selectRows(args, options, filter, kept)) {
+    for await (const { row: read, turn } of selectRows(args, options, filter, kept, undefined, undefined, limit)) {
       if (shown++ >= limit) break;
       const said = labels.of(read.raw);
       if (redact === null) {

@@ -18,7 +18,8 @@ export function filesOfNewestStep(files: readonly RemoteFile[]): Set<RemoteFile>
   return new Set(files.filter((file) => file === first || (step !== null && stepOfName(file.path) === step)));
 }
 
-const TOOLS = /\/\.rollout-viewer\/tools-[0-9a-f]{16}\.json$/;
+/** Descriptions of tools that many lines share; readers of the lines ask for it by its path. */
+export const isToolsFile = (path: string): boolean => /\/\.rollout-viewer\/tools-[0-9a-f]{16}\.json$/.test(path);
 
 function isWanted(root: string, files: readonly RemoteFile[]): (file: RemoteFile) => boolean {
   const folders = new Map<string, Map<string, boolean>>();
@@ -38,7 +39,7 @@ function isWanted(root: string, files: readonly RemoteFile[]): (file: RemoteFile
     ))
       shown.add(`${folder}/${name}`);
   return ({ path }) => {
-    if (TOOLS.test(path)) return true;
+    if (isToolsFile(path)) return true;
     for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/')))
       if (!shown.has(at)) return false;
     return true;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import {
   closeSync,
+  existsSync,
   futimesSync,
   openSync,
   readdirSync,
@@ -14,13 +15,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest, setImmediate } from 'node:timers/promises';
-import { noteOrigin } from '../../core/dump/origins.ts';
+import { noteOrigin, type PartialFile } from '../../core/dump/origins.ts';
 import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { roomProblem, writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
 import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
-import { filesOfNewestStep, filesToBring } from './files-to-bring.ts';
+import { filesOfNewestStep, filesToBring, isToolsFile } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 import { ObjectParts } from './object-parts.ts';
 import { checkedListing } from './plain-path.ts';
@@ -35,8 +36,11 @@ export interface MirrorOptions {
   most: number;
   /** Keeps copying what arrives. */
   follows: boolean;
-  /** For objects, copies the newest step and what somebody looks at; the others are rows that say so. */
-  brings?: 'all' | 'looked-at';
+  /**
+   * Of objects: all; the newest step and what somebody looks at, where the others are rows that say so; or the parts alone that are read,
+   * for a command that may stop before the end.
+   */
+  brings?: 'all' | 'looked-at' | 'parts';
   /** Attempts before a lost connection is given up; retries are unlimited if the source is followed and part of it is here. */
   attempts: number;
 }
@@ -55,6 +59,8 @@ const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
 const IN_PARTS = /\.(parquet|zst)$/i;
 /** A smaller object comes as fast whole. */
 const SMALLEST_IN_PARTS = 1 << 20;
+/** Bytes freed at once for parts that come: to look for old copies takes longer than a part. */
+const FREED_AT_ONCE = 64 << 20;
 /** Placeholders laid before the answers of a store have their turn. */
 const LAID_AT_ONCE = 100;
 /** The files that are here are not counted for each piece. */
@@ -220,13 +226,14 @@ export class Mirror {
   #noteOrigins(files: readonly RemoteFile[]): void {
     const isFirst = this.#known === null;
     this.#known ??= new Map();
-    for (const { path, size, modified, inode } of files) {
+    for (const file of files) {
+      const { path, size, modified, inode } = file;
       const before = this.#known.get(path);
       const isSame = before !== undefined && before.inode === inode && before.size <= size;
       const known = isSame ? before.size : isFirst ? size : 0;
       this.#known.set(path, { inode, size: known });
       const origin = { modified: modified * 1000, known, look: () => this.#look(path) };
-      const partial = this.#parts.get(path)?.parts;
+      const partial = this.#parts.get(path)?.parts ?? this.#partsWhenRead(file);
       noteOrigin(this.#local(path), partial === undefined ? origin : { ...origin, partial });
     }
   }
@@ -254,6 +261,11 @@ export class Mirror {
 
   get #isPartial(): boolean {
     return this.#options.brings === 'looked-at' && this.#files.some(({ version }) => version !== undefined);
+  }
+
+  /** Nothing of an object comes before somebody reads it. */
+  #waitsForReader({ path, version }: RemoteFile): boolean {
+    return this.#options.brings === 'parts' && version !== undefined && !isToolsFile(path);
   }
 
   /** Somebody looks at a file: it comes before all others, and one that is looked at later comes before it. */
@@ -289,8 +301,8 @@ export class Mirror {
     );
     const newest = filesOfNewestStep(files);
     const wanted = this.#isPartial
-      ? missing.filter((file) => newest.has(file) || this.#lookedAt.has(file.path))
-      : missing;
+      ? missing.filter((file) => newest.has(file) || this.#lookedAt.has(file.path) || isToolsFile(file.path))
+      : missing.filter((file) => !this.#waitsForReader(file));
     this.#room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
     const running = new Set<Promise<void>>();
     let problem: unknown = null;
@@ -458,7 +470,13 @@ export class Mirror {
       this.#layPending(file, 'not here yet');
       this.#versions.note(path, version);
     }
-    if (this.#isPartial && IN_PARTS.test(path) && size >= SMALLEST_IN_PARTS) return this.#openParts(file, version);
+    if (this.#isPartial && IN_PARTS.test(path) && size >= SMALLEST_IN_PARTS) {
+      this.#openParts(file, version);
+      return;
+    }
+    // A session that read parts of it left them.
+    if (!this.#isPartial && existsSync(partPaths(local, version).pieces))
+      return this.#openParts(file, version).need(0, size);
     this.#laid.delete(path);
     // Its first lines can be read before the last are here.
     const isReadable = GROWS.test(path);
@@ -495,23 +513,47 @@ export class Mirror {
     }
   }
 
+  /** The parts of a file that nobody has read yet. */
+  #partsWhenRead(file: RemoteFile): PartialFile | undefined {
+    const { size, version } = file;
+    if (version === undefined || !this.#waitsForReader(file) || this.#isWhole(file)) return undefined;
+    let opened: PartialFile | null = null;
+    const parts = (): PartialFile => {
+      opened ??= this.#openParts(file, version);
+      return opened;
+    };
+    return {
+      size,
+      mayStop: true,
+      get path() {
+        return parts().path;
+      },
+      need: async (start, end) => parts().need(start, end),
+    };
+  }
+
   /** From now on its parts come as they are read; what is read last, brings the rest. */
-  #openParts(file: RemoteFile, version: string): void {
+  #openParts(file: RemoteFile, version: string): PartialFile {
     const { path, size } = file;
-    if (this.#parts.get(path)?.version === version) return;
+    const known = this.#parts.get(path);
+    if (known?.version === version) return known.parts;
+    const { follows, attempts } = this.#options;
     const local = this.#local(path);
     this.#makeFolderOf(path);
-    const kind = createHash('sha256').update(version).digest('hex').slice(0, 12);
-    const paths = { bytes: hiddenName(local, `${kind}.bytes`), pieces: hiddenName(local, `${kind}.pieces`) };
-    removeOtherVersions(local, kind);
+    if (!this.#versions.has(path, version)) this.#versions.note(path, version);
+    const paths = partPaths(local, version);
+    removeOtherVersions(local, paths.bytes);
     const parts: ObjectParts = new ObjectParts({
       paths,
       size,
       signal: this.#stop.signal,
+      attempts: follows ? Number.POSITIVE_INFINITY : attempts,
+      mayStop: this.#waitsForReader(file),
       read: (start, end) => this.#options.source.read(path, start, end, this.#stop.signal, version),
       came: (bytes) => {
         this.#read += bytes;
         this.#room -= bytes;
+        if (this.#room < 0) this.#room += this.#makeRoom(Math.max(-this.#room, FREED_AT_ONCE), file, this.#files);
         if (this.#room < 0) throw new Error(`not here: ${FULL}`);
       },
       lost: ({ message }, pause) => this.#say(`connection lost (${message}), again in ${Math.ceil(pause / 1000)} s`),
@@ -530,25 +572,26 @@ export class Mirror {
     this.#parts.set(path, { version, parts });
     if (parts.isWhole) {
       this.#completeParts(file, paths);
-      return;
+      return parts;
     }
     this.#noteOrigins([file]);
     // A reader that waits for the file sees that there is something new.
-    this.#layPending(file, 'read in parts');
+    if (follows) this.#layPending(file, 'read in parts');
+    return parts;
   }
 
-  #completeParts(file: RemoteFile, paths: { bytes: string; pieces: string }): void {
+  #completeParts(file: RemoteFile, paths: PartPaths): void {
     const local = this.#local(file.path);
     utimesSync(paths.bytes, file.modified || 1, file.modified || 1);
-    this.#closeParts(file.path);
-    this.#noteOrigins([file]);
-    this.#laid.delete(file.path);
+    this.#closeParts(file.path, local);
     renameSync(paths.bytes, local);
     removeCopy(paths.pieces);
+    this.#noteOrigins([file]);
   }
 
-  #closeParts(path: string): void {
-    this.#parts.get(path)?.parts.close();
+  /** @param copy where its bytes are from now on */
+  #closeParts(path: string, copy?: string): void {
+    this.#parts.get(path)?.parts.close(copy);
     this.#parts.delete(path);
     this.#laid.delete(path);
   }
@@ -676,12 +719,24 @@ export class Mirror {
   }
 }
 
-function removeOtherVersions(local: string, kind: string): void {
+interface PartPaths {
+  bytes: string;
+  pieces: string;
+}
+
+function partPaths(local: string, version: string): PartPaths {
+  const kind = createHash('sha256').update(version).digest('hex').slice(0, 12);
+  return { bytes: hiddenName(local, `${kind}.bytes`), pieces: hiddenName(local, `${kind}.pieces`) };
+}
+
+/** @param bytes those of the version that stays */
+function removeOtherVersions(local: string, bytes: string): void {
   const prefix = hiddenName(local, '');
+  const own = bytes.slice(0, -'bytes'.length);
   for (const name of readdirSync(dirname(local))) {
     const path = join(dirname(local), name);
     if (/^[0-9a-f]{12}\.(?:bytes|pieces)$/.test(path.slice(prefix.length)) && path.startsWith(prefix))
-      if (!path.startsWith(`${prefix}${kind}`)) removeCopy(path);
+      if (!path.startsWith(own)) removeCopy(path);
   }
 }
 

@@ -32,6 +32,10 @@ export interface PartsOptions {
   /** Bytes have come. @throws Error if there is no room for more */
   came(bytes: number): void;
   lost(error: SourceError, pauseMs: number): void;
+  /** Attempts before a part is given up. */
+  attempts: number;
+  /** See `PartialFile`. */
+  mayStop: boolean;
   /** A part is here. */
   changed(): void;
   /** See `isAllNeeded`. */
@@ -42,8 +46,9 @@ export interface PartsOptions {
 
 /** One version of an object, in pieces: those that somebody reads come, and stay for the next session. */
 export class ObjectParts implements PartialFile {
-  readonly path: string;
+  #path: string;
   readonly size: number;
+  readonly mayStop: boolean;
   readonly #options: PartsOptions;
   readonly #fd: number;
   readonly #pieces: number;
@@ -51,13 +56,15 @@ export class ObjectParts implements PartialFile {
   /** The pieces that are here, or on their way. */
   readonly #here = new Map<number, Promise<void> | true>();
   #whole = 0;
+  #isClosed = false;
   /** Its reader can do nothing with parts. */
   isAllNeeded = false;
 
   constructor(options: PartsOptions) {
     const { paths, size } = options;
-    this.path = paths.bytes;
+    this.#path = paths.bytes;
     this.size = size;
+    this.mayStop = options.mayStop;
     this.#options = options;
     this.#pieces = Math.ceil(size / PIECE);
     this.#fd = openForParts(paths.bytes);
@@ -71,6 +78,10 @@ export class ObjectParts implements PartialFile {
   get #name(): string {
     const { ino, birthtimeMs } = fstatSync(this.#fd);
     return `${ino} ${birthtimeMs} ${PIECE}`;
+  }
+
+  get path(): string {
+    return this.#path;
   }
 
   get isWhole(): boolean {
@@ -100,7 +111,10 @@ export class ObjectParts implements PartialFile {
     await Promise.all(waits);
   };
 
-  close(): void {
+  /** @param path where its bytes are from now on */
+  close(path = this.#path): void {
+    this.#path = path;
+    this.#isClosed = true;
     closeSync(this.#fd);
   }
 
@@ -119,11 +133,13 @@ export class ObjectParts implements PartialFile {
   }
 
   async #bytes(start: number, end: number): Promise<void> {
-    const { read, came, lost, signal } = this.#options;
+    const { read, came, lost, attempts, signal } = this.#options;
     let at = start;
     for (let failures = 0; at < end; ) {
       try {
         for await (const chunk of read(at, end)) {
+          // Its descriptor may be another file's by now.
+          if (this.#isClosed) throw new SourceError('ended', true, true);
           came(chunk.length);
           for (let done = 0; done < chunk.length; )
             done += writeSync(this.#fd, chunk, done, Math.min(chunk.length - done, end - at - done), at + done);
@@ -133,7 +149,8 @@ export class ObjectParts implements PartialFile {
         if (at < end) throw new SourceError('an answer ended too early', true);
       } catch (error) {
         if (!(error instanceof SourceError) || !error.isLost || error.isReplaced || signal.aborted) throw error;
-        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures++);
+        if (++failures >= attempts) throw error;
+        const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
         lost(error, pause);
         await rest(pause, undefined, { signal });
       }

@@ -39,6 +39,33 @@ export function openBytes(path: string, need: NeedBytes | null): FileBytes {
   };
 }
 
+const FIRST_PART = 1 << 18;
+const LARGEST_PART = 32 << 20;
+const CHUNK = 1 << 20;
+
+/** The bytes of a file from its start. Each part that is asked for is twice as long as the one before: its reader may stop soon. */
+export async function* bytesInOrder(path: string, need: NeedBytes | null): AsyncGenerator<Buffer> {
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    let part = need === null ? size : FIRST_PART;
+    for (let at = 0, end = 0; at < size; ) {
+      if (at === end) {
+        end = Math.min(size, at + part);
+        part = Math.min(LARGEST_PART, part * 2);
+        await need?.(at, end);
+      }
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK, end - at));
+      const read = readSync(fd, chunk, 0, chunk.length, at);
+      if (read === 0) return;
+      yield chunk.subarray(0, read);
+      at += read;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** One call of the system reads no more than 2 GB. */
 const MOST_READ = 1 << 30;
 

@@ -8,7 +8,7 @@ import { addNameless, openNameless } from '../nameless-file.ts';
 import { originOf, type PartialFile } from '../origins.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
-import type { NeedBytes } from './file-bytes.ts';
+import { bytesInOrder, type NeedBytes } from './file-bytes.ts';
 import { gunzip } from './gzip.ts';
 import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
@@ -57,14 +57,17 @@ export async function openContainer(
 
 /** A file whose parts come as its reader asks for them; of another kind than those that can be read so, all of it. */
 async function openPartial(
-  { path, size, need }: PartialFile,
+  partial: PartialFile,
   context: ReadContext,
   name: string,
   inThread: boolean,
 ): Promise<OpenedContainer> {
+  const { size, need, mayStop } = partial;
   await need(0, Math.min(HEAD_BYTES, size));
+  const { path } = partial;
   const kind = kindOf(fileHead(path), name);
-  if (kind === 'zstd') return openPacked(path, kind, context, name, need);
+  const comesInOrder = mayStop && (kind === 'lines' || kind === 'gzip');
+  if (kind === 'zstd' || comesInOrder) return openPacked(path, kind, context, name, need);
   if (kind !== 'parquet') {
     await need(0, size);
     // All of it is here, at its own path.
@@ -200,15 +203,15 @@ async function* memberRecords(member: Member, context: ReadContext): AsyncGenera
 
 const placeIn = (place: string | undefined, number: number): string => (place === ':1' ? '' : (place ?? `:${number}`));
 
-/** gzip and zstd contain another file, identified by its bytes; lines are read as they are unpacked. */
+/** gzip and zstd contain another file, identified by its bytes; lines are read as they are unpacked. So are lines that come in parts. */
 async function openPacked(
   path: string,
-  kind: 'gzip' | 'zstd',
+  kind: 'gzip' | 'zstd' | 'lines',
   context: ReadContext,
   name: string,
   need: NeedBytes | null = null,
 ): Promise<OpenedContainer> {
-  const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path, need);
+  const chunks = kind === 'zstd' ? unzstd(path, need) : kind === 'gzip' ? gunzip(path, need) : bytesInOrder(path, need);
   const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');
   const innerName = name.slice(0, name.length - basename(name).length) + inner;
   const fd = openNameless();
