@@ -1,5 +1,5 @@
 import { keysIn } from '../json/value.ts';
-import { itemAt, lastItem } from '../lists/at.ts';
+import { lastItem } from '../lists/at.ts';
 import { isUnclosed, openTag } from './call-error.ts';
 import { ENCODING_CHECKS } from './encoding-findings.ts';
 import { gaveAnswer } from './ended-by-text.ts';
@@ -48,7 +48,11 @@ export const CHECKS = keysIn(DECLARED);
 /** Failures; all other findings only mean that something looks odd. */
 export const ERROR_CHECKS: readonly Check[] = CHECKS.filter((check) => DECLARED[check].severity === 'error');
 
-const DECLARATIONS: readonly CheckDeclaration[] = CHECKS.map((check) => DECLARED[check]);
+/** The checks with an input, as bits in the order of CHECKS. */
+const BITS_OF_INPUTS = keysIn(NOTHING).map((need) => ({
+  need,
+  bits: CHECKS.reduce((bits, check, i) => bits + (DECLARED[check].needs === need ? 2 ** i : 0), 0),
+}));
 
 /** The inputs that it needs. */
 export const needOf = (check: Check): Need => DECLARED[check].needs;
@@ -57,7 +61,7 @@ export const needOf = (check: Check): Need => DECLARED[check].needs;
 export function observedBits(rollout: UncheckedRollout | null): number {
   const has = rollout === null ? NOTHING : inputsOf(rollout);
   let bits = 0;
-  for (let i = 0; i < DECLARATIONS.length; i++) if (has[itemAt(DECLARATIONS, i).needs]) bits += 2 ** i;
+  for (const input of BITS_OF_INPUTS) if (has[input.need]) bits += input.bits;
   return bits;
 }
 

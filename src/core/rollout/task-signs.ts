@@ -185,7 +185,10 @@ function isOfType(value: JsonValue, type: string): boolean {
 
 const KNOWN_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
-const UNIT = String.raw`(?:(?:tool|function|search)[ _-]?)?(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches|guesses|tries)`;
+const COUNTED = String.raw`(?:calls?|turns?|steps?|iterations?|rounds?|attempts?|moves?|actions?|queries|requests|searches|guesses|tries)`;
+const UNIT = `(?:(?:tool|function|search)[ _-]?)?${COUNTED}`;
+/** In every form of a budget, and quickly found missing. */
+const NAMES_UNIT = new RegExp(String.raw`${COUNTED}\b`, 'i');
 /** A user turn that an environment wrote: its name before what it says, or what is left of a budget. */
 const ENVIRONMENT = new RegExp(
   String.raw`^\s*(?:observation|environment|feedback|execution|result|output)s?(?: \w{1,12})?:|\b\d+ (?:more )?${UNIT} (?:left|remaining|remain)\b`,
@@ -214,7 +217,7 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
   }
   for (let i = turns.length - 1; i >= Math.max(responseTurn, turns.length - 6); i--) {
     const turn = itemAt(turns, i);
-    if (isModels(turn) || turn.text.length > 2000) continue;
+    if (isModels(turn) || turn.text.length > 2000 || !NAMES_UNIT.test(turn.text)) continue;
     const found = BUDGET.exec(turn.text) ?? SPENT.exec(turn.text);
     if (found === null) continue;
     notice('budget_out', i, `the budget ran out: “${found[0].slice(0, 80)}”`);

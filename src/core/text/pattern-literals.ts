@@ -62,8 +62,8 @@ function sequenceOf(pieces: readonly Piece[]): Piece {
 }
 
 function either(pieces: readonly Piece[]): Piece {
-  const [only] = pieces;
-  if (only !== undefined && pieces.length === 1) return only;
+  const [first] = pieces;
+  if (first !== undefined && pieces.length === 1) return first;
   const all = pieces.flatMap((piece) => piece.all ?? []);
   const sure = pieces.map(sureOf);
   return {
