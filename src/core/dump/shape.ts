@@ -84,7 +84,7 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
       const isStepless = format.isStepless === true;
       return format.split
         ? { kind: 'split', isStepless }
-        : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true, isStepless };
+        : { kind: 'lines', quickKeys: format.quickKeys ?? null, isKnown: true, isStepless };
     }
     // A step that is elsewhere is a row, or nobody would know of it.
     if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true, isAway: true };

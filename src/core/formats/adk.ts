@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { timesOf } from '../rollout/times.ts';
 import { anyMessages } from './any-message.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { summed } from './langchain.ts';
 import { callUsage } from './payload.ts';
+import { timesBetween } from './span-times.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
@@ -25,7 +25,6 @@ export const adk: Format = {
   name: 'google-adk',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'events[].content',
@@ -58,13 +57,10 @@ export const adk: Format = {
       messages.push(...anyMessages({ ...held, role }, `/events/${i}/content`));
     }
     const uid = idOf(record.id ?? events[0]?.session_id ?? null);
-    const first = moments.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
-    const times =
-      moments.length < 2 ? null : timesOf(first, moments.reduce((most, at) => Math.max(most, at), first) - first, []);
     const authors = [
       ...new Set(events.flatMap(({ author }) => (author === 'user' ? [] : [idOf(author ?? null) ?? '']))),
     ];
-    const rollout = buildRollout(
+    return buildRollout(
       {
         format: 'google-adk',
         record,
@@ -79,10 +75,9 @@ export const adk: Format = {
           ...summed(events.flatMap((event) => callUsage(event.usageMetadata ?? event.usage_metadata) ?? [])),
           ...(errors.length > 0 ? { errors } : {}),
         },
+        times: timesBetween(moments),
       },
       context,
     );
-    if (times !== null) rollout.times = times;
-    return rollout;
   },
 };

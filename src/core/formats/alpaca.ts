@@ -12,7 +12,6 @@ const isTextOrNone = (value: JsonValue | undefined): boolean => value === undefi
  */
 export const alpaca: Format = {
   name: 'alpaca',
-  quickKeys: null,
   basis: 'documentation',
   mapping: { turns: 'system, history, instruction with input, output' },
   detects: ({ instruction, input, output, score, step }) =>

@@ -2,6 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -19,7 +20,6 @@ export const owl: Format = {
   name: 'owl',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'question, then history[]: user, tool_calls with their results, assistant',
@@ -62,15 +62,7 @@ function answeredMessages(one: JsonObject, at: string): FoundMessage[] {
   const results = made.flatMap((call, i): FoundMessage[] =>
     call.result === undefined
       ? []
-      : [
-          {
-            role: 'tool',
-            trained: false,
-            answers: itemAt(calls, i).id,
-            texts: [{ pointer: `${at}/tool_calls/${i}/result`, text: wordsOrJson(call.result) }],
-            outcome: outcomeIn(call),
-          },
-        ],
+      : [resultMessage(itemAt(calls, i).id, `${at}/tool_calls/${i}/result`, wordsOrJson(call.result), outcomeIn(call))],
   );
   const said = (key: string, role: string): FoundMessage[] => {
     const text = contentText(one[key]);
@@ -91,7 +83,6 @@ export const reflexion: Format = {
   name: 'reflexion',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'prompt, then implementations, test_feedback and reflections in turn, and solution',

@@ -1,7 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
-import { responseText } from './blocks.ts';
+import { responseText, resultMessage } from './blocks.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import { messageCall, roleOfMessage } from './openai-message.ts';
@@ -32,13 +32,7 @@ export function anyMessages(value: JsonObject, at: string): FoundMessage[] {
   for (const piece of messagePieces(message, place)) {
     if (piece.kind === 'result') {
       close();
-      said.push({
-        role: 'tool',
-        trained: false,
-        answers: piece.answers,
-        texts: [{ pointer: piece.at, text: piece.text }],
-        outcome: piece.outcome,
-      });
+      said.push(resultMessage(piece.answers, piece.at, piece.text, piece.outcome));
     } else if (piece.kind === 'call') {
       const one = current();
       one.calls = [...(one.calls ?? []), piece.call];

@@ -3,6 +3,7 @@ import { itemAt } from '../lists/at.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, ReadContext } from './format.ts';
@@ -17,7 +18,6 @@ import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 export const atif: Format = {
   name: 'atif',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'steps[]; results of a step are tool turns',
@@ -174,13 +174,12 @@ function atifMessages(step: JsonObject, at: string): FoundMessage[] {
         : objectsOf(result.subagent_trajectory_ref)
     ).map((one) => `[subagent ${idOf(one.trajectory_path) ?? idOf(one.trajectory_id) ?? idOf(one.session_id) ?? ''}]`);
     const text = [contentText(result.content), ...names].filter((piece) => piece !== '').join('\n');
-    return {
-      role: 'tool',
-      answers: idOf(result.source_call_id),
-      trained: false,
-      texts: [{ pointer: `${at}/observation/results/${i}/content`, text }],
-      outcome: outcomeIn(result, result.extra),
-    };
+    return resultMessage(
+      idOf(result.source_call_id),
+      `${at}/observation/results/${i}/content`,
+      text,
+      outcomeIn(result, result.extra),
+    );
   });
   return [
     { role: SOURCES[source] ?? source, texts, trained: isSampled, ...(calls.length > 0 ? { calls } : {}) },

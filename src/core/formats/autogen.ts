@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { endedByReason } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -44,7 +45,6 @@ function stateMessages({ llm_context: context }: JsonObject): JsonObject[] | nul
 export const autogen: Format = {
   name: 'autogen',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages of a result, or llm_context.messages of a state',
@@ -102,13 +102,14 @@ function readMessages(list: readonly JsonObject[], at: string): FoundMessage[] {
     const results = type === 'FunctionExecutionResultMessage' || type === 'ToolCallExecutionEvent';
     if (results) {
       for (const [j, result] of objectsOf(content).entries())
-        found.push({
-          role: 'tool',
-          trained: false,
-          answers: idOf(result.call_id ?? null),
-          texts: [{ pointer: `${place}/content/${j}/content`, text: contentText(result.content) }],
-          outcome: outcomeIn(result),
-        });
+        found.push(
+          resultMessage(
+            idOf(result.call_id ?? null),
+            `${place}/content/${j}/content`,
+            contentText(result.content),
+            outcomeIn(result),
+          ),
+        );
       continue;
     }
     const isSystem = type === 'SystemMessage';

@@ -13,7 +13,6 @@ export const bfcl: Format = {
   name: 'bfcl',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'inference_log (or prompt.question), else result alone',

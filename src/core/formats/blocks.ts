@@ -96,11 +96,12 @@ const serverOutcome = (content: JsonValue | undefined): JsonObject | null =>
       ? { error: content.error_code }
       : { return_code: content.return_code ?? null };
 
-const resultMessage = (
+/** A tool's answer. @param answers the id of its call, if it names one */
+export const resultMessage = (
   answers: string | null,
   pointer: string,
   text: string,
-  outcome: RecordedOutcome | undefined,
+  outcome?: RecordedOutcome,
 ): FoundMessage => ({
   role: 'tool',
   trained: false,

@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { resultText } from './any-message.ts';
 import { callUsage, payloadOf } from './payload.ts';
-import { type TraceSpan, traceSeconds } from './spans.ts';
-import { type TracedSpan, type Tracer, tracerFormat, tracerSession } from './tracer.ts';
+import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, namedNumbers, objectsOf } from './values.ts';
 
 /** Logs and experiments of Braintrust: a span a row, as its API and its exports give them. */
@@ -46,22 +44,17 @@ const objectIn = (record: JsonObject, key: string): JsonObject => {
 
 function tracedRow(row: JsonObject, at: string): TracedSpan {
   const [about, metrics, metadata] = ['span_attributes', 'metrics', 'metadata'].map((key) => objectIn(row, key));
-  const name = idOf(about?.name ?? null) ?? '';
   const parents = Array.isArray(row.span_parents) ? row.span_parents : [];
-  const span: TraceSpan = {
-    trace: idOf(row.root_span_id ?? null),
-    id: idOf(row.span_id ?? null),
-    parent: idOf(parents[0] ?? null),
-    name,
-    start: traceSeconds(metrics?.start),
-    end: traceSeconds(metrics?.end),
-    attributes: {},
-    events: [],
-    error: errorOf(row),
-    dropped: 0,
-    at,
-  };
-  const { start, end, error } = span;
+  const error = errorOf(row);
+  const span = plainSpan(at, {
+    trace: row.root_span_id,
+    id: row.span_id,
+    parent: parents[0],
+    name: about?.name,
+    start: metrics?.start,
+    end: metrics?.end,
+    error: error,
+  });
   if (about?.type === 'llm')
     return {
       span,
@@ -79,10 +72,6 @@ function tracedRow(row: JsonObject, at: string): TracedSpan {
             ...(usage === undefined ? {} : { usage }),
             ...(model === null ? {} : { model }),
           },
-          start,
-          end,
-          error,
-          agent: null,
         };
       },
     };
@@ -93,16 +82,8 @@ function tracedRow(row: JsonObject, at: string): TracedSpan {
     run: () => ({
       // Any traced function of the program has this type.
       ...(about.type === 'function' ? { isGuess: true as const } : {}),
-      id: null,
-      name,
       input: row.input,
-      result:
-        row.output === undefined || row.output === null
-          ? null
-          : { pointer: `${at}/output`, text: resultText(row.output) },
-      error,
-      start,
-      end,
+      result: toolOutput(row.output, `${at}/output`),
     }),
   };
 }

@@ -7,6 +7,7 @@ import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained 
 import { maskAgainstTurns } from '../rollout/mask-audit.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
+import type { Times } from '../rollout/times.ts';
 import { BESIDE } from '../rollout/unread.ts';
 import type { ReadContext } from './format.ts';
 import { turnOf } from './turns.ts';
@@ -78,6 +79,7 @@ export interface FoundRollout {
   contexts?: Context[];
   tokens?: RolloutTokens | null;
   returns?: (number | null)[] | null;
+  times?: Times | null;
   /** The source of the mask; by default inferred from the roles. */
   mask?: MaskSource;
   /** The first message of the response; by default the first trainable one. */
@@ -143,6 +145,7 @@ export function namedParts(found: NamedRecord) {
     ...(ended ? { ended } : {}),
     ...(tokens ? { tokens } : {}),
     ...(group ? { group } : {}),
+    ...(found.times ? { times: found.times } : {}),
     ...(found.isUnsampled ? { isUnsampled: true as const } : {}),
     ...(found.runsNoCalls ? { runsNoCalls: true as const } : {}),
   };

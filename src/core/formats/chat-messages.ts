@@ -84,7 +84,6 @@ const SAMPLED =
  */
 export const chatMessages: Format = {
   name: 'messages',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: `${FIELDS.join(', or ')}; a reply beside them: ${REPLIES.join(', or ')}`,
@@ -186,7 +185,6 @@ function questionKey(record: JsonObject): string | null {
 /** A data set's row: a prompt of messages, without a model's answer (verl's and others' parquet). */
 export const promptRow: Format = {
   name: 'prompts',
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
   detects: (record) =>
@@ -225,7 +223,6 @@ export const promptRow: Format = {
 /** Trackio's traces (`trackio/sqlite_storage.py`), where verl, TRL, ROLL and slime log rollouts: rows of its SQLite file or of the parquet made from it. */
 export const trackio: Format = {
   name: 'trackio',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages',
@@ -267,7 +264,6 @@ export const trackio: Format = {
 /** A model call recorded by rLLM's gateway (`traces(trace_id, data, created_at)`): the request and the response. */
 export const rllmGateway: Format = {
   name: 'rllm-gateway',
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'data.messages (or data.input.messages), then the reply in data.response or data.output',

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { repliesOf, withResults } from './blocks.ts';
+import { repliesOf, resultMessage, withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
@@ -45,7 +45,6 @@ export const claudeCodeFormat: Format = {
   name: 'claude-code',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'message of the lines user and assistant; lines of one message.id are one turn',
@@ -198,13 +197,7 @@ const listKey = (record: JsonObject): string | undefined =>
 function lineMessage(event: JsonObject, at: string): FoundMessage {
   const id = idOf(event.tool_use_id ?? event.toolUseId ?? event.id);
   if (event.type === 'tool_result')
-    return {
-      role: 'tool',
-      trained: false,
-      answers: id,
-      texts: [{ pointer: `${at}/output`, text: contentText(event.output ?? event.content) }],
-      outcome: outcomeIn(event),
-    };
+    return resultMessage(id, `${at}/output`, contentText(event.output ?? event.content), outcomeIn(event));
   return { role: 'function_call', texts: [], calls: [{ id, name: idOf(event.name), arguments: event.input }] };
 }
 

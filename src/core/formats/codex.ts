@@ -36,7 +36,6 @@ export const codexFormat: Format = {
   name: 'codex',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'response_item; event_msg repeats them and is left out; of `codex exec --json` item.completed',

@@ -1,6 +1,7 @@
 import { isJsonObject, stringIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { resultText } from './any-message.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -12,7 +13,6 @@ import { idOf } from './values.ts';
 export const dspyHistory: Format = {
   name: 'dspy-history',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages (else prompt), then outputs[0]',
@@ -58,7 +58,6 @@ export const dspyHistory: Format = {
 export const dspyPrediction: Format = {
   name: 'dspy',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'trajectory.thought_N with its tool, then reasoning and the answer',
@@ -90,13 +89,14 @@ export const dspyPrediction: Format = {
       if (observed === undefined) continue;
       const text = resultText(observed);
       const failed = /^Execution error in /.test(text);
-      messages.push({
-        role: 'tool',
-        trained: false,
-        answers: String(step),
-        texts: [{ pointer: `/trajectory/observation_${step}`, text }],
-        ...(failed ? { outcome: { isFailure: true, evidence: text.slice(0, 80) } } : {}),
-      });
+      messages.push(
+        resultMessage(
+          String(step),
+          `/trajectory/observation_${step}`,
+          text,
+          failed ? { isFailure: true, evidence: text.slice(0, 80) } : undefined,
+        ),
+      );
     }
     const reasoning = typeof record.reasoning === 'string' ? record.reasoning : '';
     const known = new Set(['trajectory', 'reasoning', ...inputs]);

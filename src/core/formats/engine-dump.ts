@@ -28,7 +28,7 @@ const KNOWN = new Set(
  */
 export const engineDump: Format = {
   name: 'rollout-viewer',
-  quickKeys: verl.quickKeys,
+  ...(verl.quickKeys && { quickKeys: verl.quickKeys }),
   detects: (record) =>
     typeof record.writer === 'string' && record.writer.startsWith('rollout-viewer/') && verl.detects(record),
   besides: toolsFileOf,

@@ -38,8 +38,8 @@ export interface ReadContext {
 /** The declaration of a format. Shared code asks these members and never a format's name. */
 export interface Format {
   name: string;
-  /** Top-level keys whose scalar values the index may read from a line without a parse; null if only a parse can. */
-  quickKeys: { score: string; step: string } | null;
+  /** Top-level keys whose scalar values the index may read from a line without a parse; absent if only a parse can. */
+  quickKeys?: { score: string; step: string };
   /** Its files are not training steps, whatever number their names end in. */
   isStepless?: true;
   /** An evaluation, or an agent's session: not trained on, and without a mask. */

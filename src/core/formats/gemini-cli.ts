@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
-import { outcomeOfResponse, responseText } from './blocks.ts';
+import { outcomeOfResponse, responseText, resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
@@ -27,7 +27,6 @@ export const geminiFormat: Format = {
   name: 'gemini-cli',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages[], or the lines, of the types user and gemini',
@@ -81,13 +80,12 @@ function geminiMessages(one: JsonObject, place: string): FoundMessage[] {
     const text = resultText(call.result ?? undefined) || contentText(call.resultDisplay);
     if (call.result === undefined && call.resultDisplay === undefined) return [];
     return [
-      {
-        role: 'tool',
-        trained: false,
-        answers: idOf(call.id),
-        texts: [{ pointer: `${place}/toolCalls/${i}/result`, text }],
-        outcome: outcomeIn({ status: call.status ?? null }) ?? resultOutcome(call.result),
-      },
+      resultMessage(
+        idOf(call.id),
+        `${place}/toolCalls/${i}/result`,
+        text,
+        outcomeIn({ status: call.status ?? null }) ?? resultOutcome(call.result),
+      ),
     ];
   });
   const reply: FoundMessage = {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
@@ -21,7 +22,6 @@ export const geminiStreamFormat: Format = {
   name: 'gemini-stream',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'lines of the type message; those of a reply that came in pieces (delta) are one turn',
@@ -66,13 +66,9 @@ export const geminiStreamFormat: Format = {
         continue;
       } else if (event.type === 'tool_result') {
         const error = isJsonObject(event.error) ? event.error.message : event.error;
-        messages.push({
-          role: 'tool',
-          trained: false,
-          answers: idOf(event.tool_id),
-          texts: [{ pointer: `${place}/output`, text: contentText(event.output ?? error) }],
-          outcome: outcomeIn(event),
-        });
+        messages.push(
+          resultMessage(idOf(event.tool_id), `${place}/output`, contentText(event.output ?? error), outcomeIn(event)),
+        );
       }
       open = null;
     }

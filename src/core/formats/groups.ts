@@ -16,7 +16,6 @@ import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } fro
  */
 export const artGroup: Format = {
   name: 'art-group',
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'trajectories[]' },
   detects: (record) => objectsOf(record.trajectories).some((one) => Array.isArray(one.messages_and_choices)),
@@ -34,7 +33,6 @@ export const artGroup: Format = {
  */
 export const art: Format = {
   name: 'art',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages_and_choices[], or messages[]',
@@ -108,7 +106,6 @@ export const art: Format = {
 export const atroposGroup: Format = {
   name: 'atropos-group',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'each place of tokens, masks, scores, messages' },
   detects: ({ tokens, masks, scores }) => Array.isArray(tokens) && Array.isArray(masks) && Array.isArray(scores),
@@ -133,7 +130,6 @@ const ATROPOS = new Set(
 export const atropos: Format = {
   name: 'atropos',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages',
@@ -196,7 +192,6 @@ export const atropos: Format = {
 /** ROLL writes a step as columns of equal length on one line (`roll/pipeline/rlvr/utils.py`, `agentic/utils.py`). */
 export const rollStep: Format = {
   name: 'roll-step',
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'each place of responses and scores, or of trajectory_data' },
   detects: ({ responses, scores, trajectory_data }) =>
@@ -217,7 +212,6 @@ export const rollStep: Format = {
 
 export const roll: Format = {
   name: 'roll',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'prompt and responses, or messages (a JSON text)',

@@ -20,7 +20,6 @@ export const halResults: Format = {
   name: 'hal',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     rollouts: 'raw_logging_results by task',
@@ -56,7 +55,6 @@ export const halTask: Format = {
   name: 'hal',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'inputs and output of each call, or messages',

@@ -19,7 +19,6 @@ const SESSIONS: readonly Format[] = [claudeCodeFormat, codexFormat, piFormat];
 export const harbor: Format = {
   name: 'harbor',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: "agent/trajectory.json and what it is continued in, or the agent's own session in agent/sessions/",

@@ -49,7 +49,6 @@ function messageLines(
     name: session.name,
     isStepless: true,
     isUntrained: true,
-    quickKeys: null,
     basis,
     mapping,
     detects: (record) => record.session_of === session.name,

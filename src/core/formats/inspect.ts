@@ -11,7 +11,6 @@ export const inspectLog: Format = {
   name: 'inspect-log',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'samples[]' },
   detects: (record) =>
@@ -44,7 +43,6 @@ export const inspectSample: Format = {
   name: 'inspect',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages',

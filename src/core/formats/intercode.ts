@@ -1,5 +1,6 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -10,7 +11,6 @@ export const interCodeRun: Format = {
   name: 'intercode-run',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   mapping: { rollouts: 'each value that has a turn_history, of the file or of its logs' },
   detects: (record) => {
     const values = Object.values(tasksOf(record));
@@ -31,7 +31,6 @@ export const interCode: Format = {
   name: 'intercode',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'query, then turn_history.thoughts or steps and actions, observations',
@@ -64,12 +63,14 @@ export const interCode: Format = {
         reward: numberOf(rewards![i]),
       });
       if (observations![i] === undefined) continue;
-      messages.push({
-        role: 'tool',
-        trained: false,
-        texts: [{ pointer: `/turn_history/observations/${i}`, text: textOrNothing(observations![i]) }],
-        ...(valid![i] === false ? { outcome: { isFailure: true, evidence: 'valid_action false' } } : {}),
-      });
+      messages.push(
+        resultMessage(
+          null,
+          `/turn_history/observations/${i}`,
+          textOrNothing(observations![i]),
+          valid![i] === false ? { isFailure: true, evidence: 'valid_action false' } : undefined,
+        ),
+      );
     }
     return buildRollout(
       {

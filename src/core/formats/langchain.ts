@@ -11,7 +11,6 @@ import { idOf, objectsOf } from './values.ts';
 export const langchain: Format = {
   name: 'langchain',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages (data or kwargs of each)',

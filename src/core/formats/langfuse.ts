@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { resultText } from './any-message.ts';
 import { callUsage, payloadOf } from './payload.ts';
-import { type TraceSpan, traceSeconds } from './spans.ts';
-import { type TracedSpan, type Tracer, tracerFormat, tracerSession } from './tracer.ts';
+import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** Traces and observations as Langfuse's API and its exports give them; its SDK's own spans are OpenTelemetry's. */
@@ -80,36 +78,19 @@ export const langfuseFormat = tracerFormat(langfuseTracer);
 
 function tracedObservation(one: JsonObject, at: string): TracedSpan {
   const said = idOf(one.statusMessage ?? one.status_message ?? null);
-  const span: TraceSpan = {
+  const span = plainSpan(at, {
     trace: langfuseTracer.keyOf(one),
-    id: idOf(one.id ?? null),
-    parent: idOf(one.parentObservationId ?? one.parent_observation_id ?? null),
-    name: idOf(one.name ?? null) ?? '',
-    start: traceSeconds(one.startTime ?? one.start_time),
-    end: traceSeconds(one.endTime ?? one.end_time),
-    attributes: {},
-    events: [],
+    id: one.id,
+    parent: one.parentObservationId ?? one.parent_observation_id,
+    name: one.name,
+    start: one.startTime ?? one.start_time,
+    end: one.endTime ?? one.end_time,
     error: one.level === 'ERROR' ? (said ?? 'it failed') : null,
-    dropped: 0,
-    at,
-  };
-  const { start, end } = span;
+  });
   if (one.type === 'TOOL') {
     const { output } = one;
     const held = typeof output === 'string' ? (parsed(output) ?? output) : output;
-    return {
-      span,
-      kind: 'tool',
-      run: () => ({
-        id: null,
-        name: span.name,
-        input: one.input,
-        result: held === undefined || held === null ? null : { pointer: `${at}/output`, text: resultText(held) },
-        error: span.error,
-        start,
-        end,
-      }),
-    };
+    return { span, kind: 'tool', run: () => ({ input: one.input, result: toolOutput(held, `${at}/output`) }) };
   }
   if (one.type !== 'GENERATION') return { span, kind: 'other' };
   return {
@@ -138,10 +119,6 @@ function tracedObservation(one: JsonObject, at: string): TracedSpan {
             : {}),
           ...(model === null ? {} : { model }),
         },
-        start,
-        end,
-        error: span.error,
-        agent: null,
       };
     },
   };

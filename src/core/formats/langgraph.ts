@@ -22,7 +22,6 @@ export const langgraphFormat: Format = {
   name: 'langgraph',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'values.messages of the newest snapshot; the messages of streamed updates and values, each once',

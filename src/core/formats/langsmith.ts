@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { messagesOf, resultText } from './any-message.ts';
+import { messagesOf } from './any-message.ts';
 import type { FoundMessage } from './build.ts';
 import { foundKey } from './model-calls.ts';
 import { type CallUsage, callUsage, payloadOf } from './payload.ts';
-import { type TraceSpan, traceSeconds } from './spans.ts';
-import { type TracedSpan, type Tracer, tracerFormat, tracerSession } from './tracer.ts';
+import type { TraceSpan } from './spans.ts';
+import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** Runs of LangSmith, flat or as a tree: what its SDK sends, lists, and exports. */
@@ -145,8 +145,6 @@ function graphRun(run: JsonObject, span: TraceSpan, asked: readonly JsonObject[]
         // The graph's time is that of its tools as well.
         start: null,
         end: null,
-        error: span.error,
-        agent: null,
       };
     },
   };
@@ -176,21 +174,15 @@ const metadataOf = ({ extra }: JsonObject): JsonObject =>
   isJsonObject(extra) && isJsonObject(extra.metadata) ? extra.metadata : {};
 
 function tracedRun(run: JsonObject, at: string): TracedSpan {
-  const error = idOf(run.error ?? null);
-  const span: TraceSpan = {
+  const span = plainSpan(at, {
     trace: langsmithTracer.keyOf(run),
-    id: idOf(run.id ?? null),
-    parent: idOf(run.parent_run_id ?? null),
-    name: idOf(run.name ?? null) ?? '',
-    start: traceSeconds(run.start_time),
-    end: traceSeconds(run.end_time),
-    attributes: {},
-    events: [],
-    error: error === '' ? null : error,
-    dropped: 0,
-    at,
-  };
-  const { start, end } = span;
+    id: run.id,
+    parent: run.parent_run_id,
+    name: run.name,
+    start: run.start_time,
+    end: run.end_time,
+    error: idOf(run.error ?? null) || null,
+  });
   const outputs = isJsonObject(run.outputs) ? run.outputs : {};
   const inputs = isJsonObject(run.inputs) ? run.inputs : {};
   if (run.run_type === 'tool') {
@@ -203,12 +195,9 @@ function tracedRun(run: JsonObject, at: string): TracedSpan {
       kind: 'tool',
       run: () => ({
         id: idOf(message.tool_call_id ?? null),
-        name: span.name,
         input: asked,
-        result: text === undefined || text === null ? null : { pointer: `${at}/outputs`, text: resultText(text) },
+        result: toolOutput(text, `${at}/outputs`),
         error: span.error ?? (message.status === 'error' ? 'status error' : null),
-        start,
-        end,
       }),
     };
   }
@@ -238,10 +227,6 @@ function tracedRun(run: JsonObject, at: string): TracedSpan {
           },
         },
         output: { ...output, ...(usage === undefined ? {} : { usage }), ...(model === null ? {} : { model }) },
-        start,
-        end,
-        error: span.error,
-        agent: null,
       };
     },
   };

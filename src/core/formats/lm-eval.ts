@@ -16,7 +16,6 @@ const SCORES = ['exact_match', 'acc', 'acc_norm', 'pass@1', 'score', 'f1', 'em']
  */
 export const lmEval: Format = {
   name: 'lm-eval',
-  quickKeys: null,
   isStepless: true,
   basis: 'documentation',
   mapping: {

@@ -16,7 +16,6 @@ export function mapped(map: KeyMap): Format {
   const main = ['turns', 'response', 'prompt'].find((word) => places[word] !== undefined);
   return {
     name: map.name,
-    quickKeys: null,
     mapping: Object.fromEntries(Object.entries(places).map(([word, way]) => [word, way.join('.')])),
     detects: (record) => main !== undefined && at(record, main) !== undefined,
     read(record, context) {

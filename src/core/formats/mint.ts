@@ -10,7 +10,6 @@ export const mint: Format = {
   name: 'mint',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'state.history',

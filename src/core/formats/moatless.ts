@@ -11,7 +11,6 @@ export const moatless: Format = {
   name: 'moatless',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'initial_message, then transitions[].actions[]: thoughts and the action; output, else retry_message',

@@ -99,7 +99,7 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
         spans.map(({ span, turn }) => ({ ...span, start: span.start - start, end: span.end - start, turn })),
       )
     : null;
-  const rollout = buildRollout(
+  return buildRollout(
     {
       format: parts.format,
       record: parts.record,
@@ -122,11 +122,10 @@ export function rolloutOfCalls(parts: TraceParts, context: ReadContext): Rollout
         ...(left.length > 0 ? { tool_runs: left } : {}),
         ...(problems.length > 0 ? { problems } : {}),
       },
+      times,
     },
     context,
   );
-  if (times !== null) rollout.times = times;
-  return rollout;
 }
 
 const countText = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

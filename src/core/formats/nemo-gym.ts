@@ -15,7 +15,6 @@ const KNOWN = new Set('responses_create_params response reward _ng_task_index ex
 /** NeMo-Gym's rollouts: request and response as in OpenAI's Responses API, plus the reward and the verifier's keys. */
 export const nemoGym: Format = {
   name: 'nemo-gym',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'responses_create_params.input, then response.output',

@@ -22,7 +22,6 @@ const KNOWN = new Set(
  */
 export const nemoRl: Format = {
   name: 'nemo-rl',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'content[0]',

@@ -1,10 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { resultText } from './any-message.ts';
 import { buildRollout } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { callUsage, payloadOf } from './payload.ts';
-import { type TraceSpan, traceSeconds } from './spans.ts';
-import { type TracedSpan, type Tracer, tracerFormat, tracerSession } from './tracer.ts';
+import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
 /**
@@ -49,35 +47,23 @@ export const agentsTracesFormat = tracerFormat(agentsTracer);
 function tracedSpan(event: JsonObject, at: string): TracedSpan {
   const data = isJsonObject(event.span_data) ? event.span_data : {};
   const error = isJsonObject(event.error) ? (idOf(event.error.message ?? null) ?? 'it failed') : null;
-  const span: TraceSpan = {
-    trace: idOf(event.trace_id ?? null),
-    id: idOf(event.id ?? null),
-    parent: idOf(event.parent_id ?? null),
-    name: idOf(data.name ?? data.type ?? null) ?? '',
-    start: traceSeconds(event.started_at),
-    end: traceSeconds(event.ended_at),
-    attributes: {},
-    events: [],
+  const span = plainSpan(at, {
+    trace: event.trace_id,
+    id: event.id,
+    parent: event.parent_id,
+    name: data.name ?? data.type,
+    start: event.started_at,
+    end: event.ended_at,
     error: error === null ? null : `${error}${detailOf(event.error)}`,
-    dropped: 0,
-    at,
-  };
-  const { start, end } = span;
+  });
   if (data.type === 'function')
     return {
       span,
       kind: 'tool',
       run: () => ({
-        id: null,
         name: idOf(data.name ?? null),
         input: data.input,
-        result:
-          data.output === undefined || data.output === null
-            ? null
-            : { pointer: `${at}/span_data/output`, text: resultText(data.output) },
-        error: span.error,
-        start,
-        end,
+        result: toolOutput(data.output, `${at}/span_data/output`),
       }),
     };
   if (data.type !== 'generation' && data.type !== 'response') return { span, kind: 'other' };
@@ -96,10 +82,6 @@ function tracedSpan(event: JsonObject, at: string): TracedSpan {
           ...(usage === null ? {} : { usage }),
           ...(typeof data.model === 'string' ? { model: data.model } : {}),
         },
-        start,
-        end,
-        error: span.error,
-        agent: null,
         ...(data.type === 'response' && id !== null
           ? { unknownReply: { id, pointer: `${at}/span_data/response_id` } }
           : {}),
@@ -150,7 +132,6 @@ export const agentsSessionFormat: Format = {
   name: 'openai-agents-session',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'message_data of agent_messages, or input_list', uid: 'session_id, or name' },
   detects: (record) =>

@@ -16,7 +16,6 @@ const choicesOf = ({ response }: JsonObject): JsonObject[] =>
  */
 export const openaiBatch: Format = {
   name: 'openai-batch',
-  quickKeys: null,
   isStepless: true,
   basis: 'documentation',
   mapping: {
@@ -86,7 +85,6 @@ function whyRefused(record: JsonObject): string | null {
 /** A line of such a batch's input: the question. */
 export const openaiBatchInput: Format = {
   name: 'openai-batch',
-  quickKeys: null,
   isStepless: true,
   basis: 'documentation',
   mapping: { turns: 'body.messages, or body.prompt, or body.input', uid: 'custom_id', tools: 'body.tools' },

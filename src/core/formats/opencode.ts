@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { endedByReason } from '../rollout/ended.ts';
 import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { resultText } from './any-message.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { summed } from './langchain.ts';
@@ -23,7 +24,6 @@ export const opencode: Format = {
   name: 'opencode',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages[].parts: text, reasoning, tool',
@@ -83,7 +83,7 @@ export const opencode: Format = {
             spans.map(({ span, turn }) => ({ ...span, start: span.start - start, end: span.end - start, turn })),
           );
     const models = [...new Set(replies.flatMap(({ modelID: id }) => idOf(id ?? null) ?? []))];
-    const rollout = buildRollout(
+    return buildRollout(
       {
         format: 'opencode',
         record,
@@ -105,11 +105,10 @@ export const opencode: Format = {
           ),
           ...(errors.length > 0 ? { errors } : {}),
         },
+        times,
       },
       context,
     );
-    if (times !== null) rollout.times = times;
-    return rollout;
   },
 };
 
@@ -150,13 +149,14 @@ function messagesOfParts(
       const [from, to] = [traceSeconds(time.start), traceSeconds(time.end)];
       if (from !== null && to !== null)
         spans.push({ span: { kind: 'tool', start: from, end: to }, turn: turn + 1 + results.length });
-      results.push({
-        role: 'tool',
-        trained: false,
-        answers: id,
-        texts: [{ pointer: `${place}/state/output`, text: resultText(held) }],
-        ...(state.status === 'error' ? { outcome: { isFailure: true, evidence: 'status error' } } : {}),
-      });
+      results.push(
+        resultMessage(
+          id,
+          `${place}/state/output`,
+          resultText(held),
+          state.status === 'error' ? { isFailure: true, evidence: 'status error' } : undefined,
+        ),
+      );
     }
   }
   return [reply, ...results];

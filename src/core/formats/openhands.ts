@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
@@ -25,7 +26,6 @@ export const openHands: Format = {
   name: 'openhands',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns:
@@ -137,15 +137,7 @@ function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMes
     // Notes of the program itself (its state, the workspace) answer no call.
     const isNote = ['agent_state_changed', 'recall', 'null', 'condense', 'success'].includes(event.observation);
     if (isNote && event.observation !== 'success') return [];
-    return [
-      {
-        role: 'tool',
-        trained: false,
-        answers: id,
-        texts: [{ pointer: `${place}/content`, text: contentText(event.content) }],
-        outcome: observedOutcome(event),
-      },
-    ];
+    return [resultMessage(id, `${place}/content`, contentText(event.content), observedOutcome(event))];
   }
   const { action } = event;
   if (typeof action !== 'string' || ['recall', 'change_agent_state', 'null', 'condensation'].includes(action))
@@ -210,7 +202,6 @@ export const openHandsSdkFormat: Format = {
   name: 'openhands-sdk',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'MessageEvent and ActionEvent of the agent, ObservationEvent, AgentErrorEvent',
@@ -273,15 +264,7 @@ function sdkMessage(event: JsonObject, place: string): FoundMessage[] {
     case 'AgentErrorEvent': {
       const held = isJsonObject(event.observation) ? event.observation : event;
       const text = contentText(held.content ?? held.output ?? held.error ?? event.error ?? event.rejection_reason);
-      return [
-        {
-          role: 'tool',
-          trained: false,
-          answers: idOf(event.tool_call_id),
-          texts: [{ pointer: `${place}/observation/content`, text }],
-          outcome: sdkOutcome(event, held),
-        },
-      ];
+      return [resultMessage(idOf(event.tool_call_id), `${place}/observation/content`, text, sdkOutcome(event, held))];
     }
     default:
       return [];

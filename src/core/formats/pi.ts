@@ -25,7 +25,6 @@ export const piFormat: Format = {
   name: 'pi',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'lines of the type message',

@@ -25,7 +25,6 @@ const messagesKey = (record: JsonObject): string | undefined =>
 export const pydanticAi: Format = {
   name: 'pydantic-ai',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'parts of requests, and responses as a whole',

@@ -19,7 +19,6 @@ const KINDS: readonly Context['kind'][] = ['main', 'branch', 'compaction', 'suba
 export const recorderFormat: Format = {
   name: 'recorder',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'events of the type message',

@@ -128,7 +128,6 @@ export const requestLogFormat: Format = {
   name: 'request-log',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'request and response of each line (or input and output), joined where a request repeats a reply',

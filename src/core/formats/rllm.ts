@@ -12,7 +12,6 @@ import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf } from './val
 export const rllmEpisode: Format = {
   name: 'rllm-episode',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'trajectories[]' },
   detects: (record) =>
@@ -31,7 +30,6 @@ export const rllmEpisode: Format = {
 export const rllm: Format = {
   name: 'rllm',
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'steps[].chat_completions, each message once',

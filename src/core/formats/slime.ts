@@ -34,7 +34,6 @@ const TRAINER = [
  */
 export const slime: Format = {
   name: 'slime',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'sample.messages, else sample.prompt and sample.response',
@@ -135,7 +134,6 @@ function leftOutOf({ train, sample }: JsonObject, { tokens }: Rollout): Finding[
 /** A row of `train_data/N.pt` alone: ids, mask and the trainer's values; its text is in `rollout_data`. */
 export const slimeTrain: Format = {
   name: 'slime-train',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     score: 'sample.rewards (as the trainer saw it)',
@@ -225,7 +223,6 @@ function mainOf(named: Record<string, number | null> | null): number | null {
 /** miles' `trajectory/N.jsonl` alone: the messages of samples that have any; the ids are in `rollout_data`. */
 export const milesTrajectory: Format = {
   name: 'miles-trajectory',
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'messages', score: 'reward', group: 'group_index', uid: 'sample_index' },
   detects: (record) => Array.isArray(record.messages) && record.sample_index !== undefined,
@@ -255,7 +252,6 @@ export const milesTrajectory: Format = {
 /** miles' `dashboard_columns/rollout_N.parquet` alone: per-token columns of the same samples. */
 export const milesColumns: Format = {
   name: 'miles-columns',
-  quickKeys: null,
   basis: 'files',
   mapping: { mask: 'loss_mask', uid: 'sample_index', 'per token': 'every other list of that length' },
   detects: (record) =>

@@ -25,7 +25,6 @@ export const isSmolStep = (step: JsonObject): boolean =>
 export const smolagents: Format = {
   name: 'smolagents',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'model_output_message of each step, else model_output',
@@ -78,7 +77,7 @@ export const smolagents: Format = {
     const last = errors.at(-1);
     const isOver = isJsonObject(last) && last.type === 'AgentMaxStepsError';
     const models = [...new Set(steps.flatMap((step) => stepModel(step) ?? []))];
-    const rollout = buildRollout(
+    return buildRollout(
       {
         format: 'smolagents',
         record,
@@ -96,11 +95,10 @@ export const smolagents: Format = {
           ...(final === undefined ? {} : { final_answer: final.action_output ?? null }),
           ...(errors.length > 0 ? { errors } : {}),
         },
+        times,
       },
       context,
     );
-    if (times !== null) rollout.times = times;
-    return rollout;
   },
 };
 

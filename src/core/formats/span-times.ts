@@ -4,6 +4,13 @@ import { numberOf, objectsOf } from './values.ts';
 
 // Times from writers that store tracer spans beside their samples: each has a name, a start and an end.
 
+/** From the first moment to the last, in seconds; null for fewer than two. */
+export function timesBetween(moments: readonly number[]): Times | null {
+  if (moments.length < 2) return null;
+  const first = moments.reduce((least, at) => Math.min(least, at));
+  return timesOf(first, moments.reduce((most, at) => Math.max(most, at)) - first, []);
+}
+
 interface NamedTimes {
   kind: TimeKind | null;
   /** Seconds since 1970. */

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { timesOf } from '../rollout/times.ts';
 import { anyMessages } from './any-message.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
 import { lostMessage } from './lost-line.ts';
 import { callUsage } from './payload.ts';
+import { timesBetween } from './span-times.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, objectsOf } from './values.ts';
 
@@ -15,7 +15,6 @@ export const strands: Format = {
   name: 'strands',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'agents/*/messages/message_N.json',
@@ -61,10 +60,7 @@ export const strands: Format = {
       }
       messages.push(...said.map((one) => ({ ...one, context: contexts.length - 1 })));
     }
-    const start = moments.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
-    const times =
-      moments.length < 2 ? null : timesOf(start, moments.reduce((most, at) => Math.max(most, at), start) - start, []);
-    const rollout = buildRollout(
+    return buildRollout(
       {
         format: 'strands',
         record,
@@ -74,10 +70,9 @@ export const strands: Format = {
         contexts,
         uid: idOf(record.session_id ?? null),
         extras: summed(usages.flatMap((one) => callUsage(one) ?? [])),
+        times: timesBetween(moments),
       },
       context,
     );
-    if (times !== null) rollout.times = times;
-    return rollout;
   },
 };

@@ -21,7 +21,6 @@ export const sweAgent: Format = {
   name: 'swe-agent',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'the head of history, then trajectory[] (response, observation); else history[]',
@@ -142,7 +141,6 @@ export const miniSweAgent: Format = {
   name: 'mini-swe-agent',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages',

@@ -12,7 +12,6 @@ export const tau: Format = {
   name: 'tau-bench',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'traj, or messages_display',
@@ -57,7 +56,6 @@ export const tau2Run: Format = {
   name: 'tau2-run',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'simulations[]' },
   detects: (record) => Array.isArray(record.simulations) && (record.tasks !== undefined || record.info !== undefined),
@@ -76,7 +74,6 @@ export const tau2: Format = {
   name: 'tau2',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'messages, else the speech and calls of ticks',

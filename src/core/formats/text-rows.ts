@@ -17,7 +17,6 @@ const set = (keys: string): ReadonlySet<string> => new Set(keys.split(' '));
  */
 export const skyrl: Format = {
   name: 'skyrl',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     prompt: 'input_prompt',
@@ -56,7 +55,6 @@ export const skyrl: Format = {
  */
 export const areal: Format = {
   name: 'areal',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     prompt: 'prompt',
@@ -144,7 +142,6 @@ const REWARD = /reward|score|accuracy|format/i;
  */
 export const trl: Format = {
   name: 'trl',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     prompt: 'prompt',
@@ -174,7 +171,6 @@ const REPLIES = ['completion', 'response', 'generation', 'output'];
 /** A prompt and its answer in a row: data sets of replies, and undocumented writers. */
 export const promptAndReplyRow: Format = {
   name: 'prompt-response',
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     prompt: 'prompt, or messages in input',
@@ -199,7 +195,6 @@ const replyAlone = (record: JsonObject): string | undefined =>
 /** A scored answer whose question its writer keeps in another file (NeMo-Gym's verifiers with judges). */
 export const scoredReply: Format = {
   name: 'scored-reply',
-  quickKeys: null,
   basis: 'files',
   mapping: { response: REPLIES_ALONE.join(', or '), score: 'reward, else score', 'named rewards': 'reward_…' },
   detects: (record) => replyAlone(record) !== undefined,

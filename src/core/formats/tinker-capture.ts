@@ -36,7 +36,6 @@ const sampledCall = (row: JsonObject): SampledTokens => ({
 export const tinkerCaptureFormat: Format = {
   name: tinkerCapture.name,
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     rollouts: PLACE.join(', '),

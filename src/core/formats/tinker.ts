@@ -9,7 +9,6 @@ import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 export const tinkerTrajectory: Format = {
   name: 'tinker',
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'turns', score: 'reward', 'named rewards': 'metrics', group: 'example_id' },
   detects: (record) =>
@@ -41,7 +40,6 @@ export const tinkerTrajectory: Format = {
  */
 export const tinkerSummary: Format = {
   name: 'tinker-summary',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'the conversation of the logtree beside it, else steps[].logs.response',
@@ -93,7 +91,6 @@ function tinkerMessages(step: JsonObject, at: number): FoundMessage[] {
 /** tinker-cookbook's log as a tree of HTML nodes (`utils/logtree.py`): the conversations in it, without calls and rewards. */
 export const tinkerTree: Format = {
   name: 'tinker-logtree',
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'nodes with data of the type conversation, at any depth' },
   detects: (record) => isJsonObject(record.root) && record.title !== undefined && record.started_at !== undefined,
@@ -106,7 +103,6 @@ export const tinkerTree: Format = {
 
 export const tinkerConversation: Format = {
   name: 'tinker-logtree',
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'data.messages', step: 'the number in the title' },
   detects: (record) => isJsonObject(record.logtree) && Array.isArray(record.messages),

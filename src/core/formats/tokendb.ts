@@ -26,7 +26,6 @@ export const tokenDb: Session = {
 export const tokenDbFormat: Format = {
   name: tokenDb.name,
   isStepless: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     rollouts: PLACE.join(', '),

@@ -8,7 +8,6 @@ import { idOf, idsOf, numberOf, numbersOf } from './values.ts';
 /** prime-rl's token export (`trainer/rl/token_export.py`): the trainer's numbers for each token, without text. */
 export const primeTokens: Format = {
   name: 'prime-rl-tokens',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     tokens: 'token_ids',
@@ -54,7 +53,6 @@ export const primeTokens: Format = {
  */
 export const openInstruct: Format = {
   name: 'open-instruct',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     tokens: 'prompt_tokens, response_tokens',

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { itemAt, lastItem } from '../lists/at.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -16,7 +17,6 @@ export const toolBench: Format = {
   name: 'toolbench',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'the messages of answer_generation up to the query, then tree.tree, or trys[].chain',
@@ -125,12 +125,12 @@ function wayTurns(way: readonly PlacedNode[]): { node: JsonObject[]; message: Fo
       reply.message.calls = [{ id: null, name: call?.name ?? null, arguments: text }];
       if (node.observation !== undefined) {
         const said = contentText(node.observation);
-        const message: FoundMessage = {
-          role: 'tool',
-          trained: false,
-          texts: [{ pointer: `${at}/observation`, text: said }],
-          outcome: outcomeOfCode(numberOf(node.observation_code)),
-        };
+        const message: FoundMessage = resultMessage(
+          null,
+          `${at}/observation`,
+          said,
+          outcomeOfCode(numberOf(node.observation_code)),
+        );
         turns.push({ node: [node], message });
       }
       reply = null;

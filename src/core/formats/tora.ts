@@ -1,4 +1,5 @@
 import { type JsonObject, listIn } from '../json/value.ts';
+import { resultMessage } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, recordedReward } from './values.ts';
@@ -11,7 +12,6 @@ export const toraQuestion: Format = {
   name: 'tora-question',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   mapping: { rollouts: 'each place of code, pred, report and score' },
   detects: (record) =>
     typeof record.question === 'string' &&
@@ -34,7 +34,6 @@ export const tora: Format = {
   name: 'tora',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'question, then code, cut at each block of output',
@@ -80,11 +79,7 @@ function pieces(text: string): FoundMessage[] {
         ? {}
         : { calls: [{ id: null, name: 'python', arguments: { code: program }, raw: program }] }),
     });
-    messages.push({
-      role: 'tool',
-      trained: false,
-      texts: [{ pointer: `/code#${index}`, text: (said ?? '').trimEnd() }],
-    });
+    messages.push(resultMessage(null, `/code#${index}`, (said ?? '').trimEnd()));
     from = index + block.length;
   }
   const rest = text.slice(from);

@@ -1,15 +1,20 @@
-import type { JsonObject } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import { resultText } from './any-message.ts';
 import type { Format, Session, SharedId } from './format.ts';
 import { goesOn, rolloutOfCalls, type TracedCall, type TracedRun, type TraceParts } from './model-calls.ts';
-import { SpanTree, type TraceSpan } from './spans.ts';
-import { objectsOf } from './values.ts';
+import { SpanTree, type TraceSpan, traceSeconds } from './spans.ts';
+import { idOf, objectsOf } from './values.ts';
+
+type Told = 'id' | 'name' | 'start' | 'end' | 'error' | 'agent';
+/** A request or a run; what it does not tell is as its span has it. */
+type OfSpan<T> = Omit<T, Told> & Partial<Pick<T, Told & keyof T>>;
 
 /** A span with its meaning. Requests and runs are read only where they count. */
 export interface TracedSpan {
   span: TraceSpan;
   kind: 'model' | 'tool' | 'other';
-  call?(tree: SpanTree): TracedCall;
-  run?(): TracedRun;
+  call?(tree: SpanTree): OfSpan<TracedCall>;
+  run?(): OfSpan<TracedRun>;
 }
 
 /** A tool that writes traces: what its events look like, and which spans they are. */
@@ -47,7 +52,6 @@ export function tracerFormat(tracer: Tracer): Format {
     name: tracer.name,
     isStepless: true,
     isUntrained: true,
-    quickKeys: null,
     basis: tracer.basis,
     mapping: tracer.mapping,
     detects: (record) => record.session_of === tracer.name,
@@ -95,7 +99,47 @@ function callsIn(
   const outer = new Set(models.flatMap(({ span }) => tree.above(span)).filter((span) => kinds.get(span) === 'model'));
   return {
     tree,
-    calls: models.filter(({ span }) => !outer.has(span)).flatMap(({ call }) => call?.(tree) ?? []),
-    runs: traced.flatMap(({ run }) => run?.() ?? []),
+    calls: models
+      .filter(({ span }) => !outer.has(span))
+      .flatMap(({ span, call }) => (call === undefined ? [] : [{ agent: null, ...timeOf(span), ...call(tree) }])),
+    runs: traced.flatMap(({ span, run }) =>
+      run === undefined ? [] : [{ id: null, name: span.name, ...timeOf(span), ...run() }],
+    ),
   };
 }
+
+const timeOf = ({ start, end, error }: TraceSpan) => ({ start, end, error });
+
+type Json = JsonValue | undefined;
+
+/** A span of a writer whose spans have no attributes and no events. */
+export const plainSpan = (
+  at: string,
+  {
+    trace,
+    id,
+    parent,
+    name,
+    start,
+    end,
+    error,
+  }: Record<'trace' | 'id' | 'parent' | 'name' | 'start' | 'end', Json> & {
+    error: string | null;
+  },
+): TraceSpan => ({
+  trace: idOf(trace ?? null),
+  id: idOf(id ?? null),
+  parent: idOf(parent ?? null),
+  name: idOf(name ?? null) ?? '',
+  start: traceSeconds(start),
+  end: traceSeconds(end),
+  attributes: {},
+  events: [],
+  error,
+  dropped: 0,
+  at,
+});
+
+/** A tool's output as a result; null if none is recorded. */
+export const toolOutput = (output: Json, pointer: string): TracedRun['result'] =>
+  output === undefined || output === null ? null : { pointer, text: resultText(output) };

@@ -30,7 +30,6 @@ const COMPACT = [
  */
 export const trace: Format = {
   name: 'verifiers-trace',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'nodes[].message, once each; a leaf of the graph is a context',
@@ -116,7 +115,6 @@ const KNOWN = new Set('nodes rewards tools version pending'.split(' '));
  */
 export const episode: Format = {
   name: 'verifiers-episode',
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'traces[]' },
   detects: (record) =>
@@ -140,7 +138,6 @@ export const liveTrace: Session = {
 /** Appended lists grow, `set` replaces, new nodes clear pending ones. */
 export const liveFormat: Format = {
   name: 'prime-rl-live',
-  quickKeys: null,
   basis: 'files',
   mapping: { turns: 'the nodes of all deltas, then `pending`', status: 'in flight: the trace has not ended' },
   detects: (record) => record.session_of === liveTrace.name,

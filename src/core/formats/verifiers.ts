@@ -16,7 +16,6 @@ const KNOWN = new Set('prompt completion reward answer trajectory advantage step
  */
 export const verifiers: Format = {
   name: 'verifiers',
-  quickKeys: null,
   basis: 'files',
   mapping: {
     turns: 'prompt, then completion (lists of messages, JSON texts of them, or one text)',
@@ -78,7 +77,6 @@ export const verifiers: Format = {
 /** A page of rollouts from Prime's hub (`rollouts_raw.json`): rows of its hosted export. */
 export const verifiersPage: Format = {
   name: 'verifiers-page',
-  quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'samples[]' },
   detects: (record) => objectsOf(record.samples).length > 0 && objectsOf(record.samples).every(verifiers.detects),

@@ -7,7 +7,6 @@ import { parsed } from './values.ts';
 /** A table of Weights & Biases (`NAME.table.json`): columns, and rows of values. Each row is read as a record. */
 export const wandbTable: Format = {
   name: 'wandb-table',
-  quickKeys: null,
   basis: 'documentation',
   mapping: { rollouts: 'data[], by the names in columns' },
   detects: ({ columns, data }) =>

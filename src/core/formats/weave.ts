@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { resultText } from './any-message.ts';
 import { type CallUsage, callUsage, payloadOf } from './payload.ts';
-import { type TraceSpan, traceSeconds } from './spans.ts';
-import { type TracedSpan, type Tracer, tracerFormat, tracerSession } from './tracer.ts';
+import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, numberOf } from './values.ts';
 
 /** Calls of W&B Weave, as its client and its exports give them: any function of the program is one. */
@@ -38,21 +36,15 @@ const MODEL =
 function tracedCall(call: JsonObject, at: string): TracedSpan {
   const name = opOf(idOf(call.op_name ?? null) ?? '');
   const inputs = isJsonObject(call.inputs) ? call.inputs : {};
-  const error = idOf(call.exception ?? null);
-  const span: TraceSpan = {
-    trace: idOf(call.trace_id ?? null),
-    id: idOf(call.id ?? null),
-    parent: idOf(call.parent_id ?? null),
+  const span = plainSpan(at, {
+    trace: call.trace_id,
+    id: call.id,
+    parent: call.parent_id,
     name: idOf(call.display_name ?? null) ?? name,
-    start: traceSeconds(call.started_at),
-    end: traceSeconds(call.ended_at),
-    attributes: {},
-    events: [],
-    error: error === '' ? null : error,
-    dropped: 0,
-    at,
-  };
-  const { start, end } = span;
+    start: call.started_at,
+    end: call.ended_at,
+    error: idOf(call.exception ?? null) || null,
+  });
   const { self: _self, ...given } = inputs;
   const hasInput = ['messages', 'input', 'contents', 'prompt'].some((key) => inputs[key] !== undefined);
   if (!hasInput || !MODEL.test(name))
@@ -62,16 +54,9 @@ function tracedCall(call: JsonObject, at: string): TracedSpan {
       kind: 'tool',
       run: () => ({
         isGuess: true,
-        id: null,
         name: name.split('.').at(-1) ?? name,
         input: given,
-        result:
-          call.output === undefined || call.output === null
-            ? null
-            : { pointer: `${at}/output`, text: resultText(call.output) },
-        error: span.error,
-        start,
-        end,
+        result: toolOutput(call.output, `${at}/output`),
       }),
     };
   return {
@@ -81,14 +66,7 @@ function tracedCall(call: JsonObject, at: string): TracedSpan {
       const input = payloadOf(inputs, `${at}/inputs`, 'user');
       const output = payloadOf(call.output, `${at}/output`, 'assistant');
       const usage = summaryUsage(call) ?? output.usage;
-      return {
-        input,
-        output: { ...output, ...(usage === undefined ? {} : { usage }) },
-        start,
-        end,
-        error: span.error,
-        agent: null,
-      };
+      return { input, output: { ...output, ...(usage === undefined ? {} : { usage }) } };
     },
   };
 }

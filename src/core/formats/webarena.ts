@@ -11,7 +11,6 @@ export const webArena: Format = {
   name: 'webarena',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: { rollouts: 'example_N' },
   detects(record) {
@@ -36,7 +35,6 @@ export const webArenaExample: Format = {
   name: 'webarena',
   isStepless: true,
   isUntrained: true,
-  quickKeys: null,
   basis: 'documentation',
   mapping: {
     turns: 'messages[].user with image, messages[].assistant',
