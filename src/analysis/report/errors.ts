@@ -1,18 +1,13 @@
 import { formatCount, plural } from '../../core/text/numbers.ts';
 import type { CallTrouble, ToolRow } from '../errors/error-table.ts';
 import type { Trouble, Troubles } from '../errors/troubles.ts';
+import { ownColumn } from './columns.ts';
 import type { Report, ReportColumn, RolloutPlace } from './report.ts';
 
 const stepsText = ([first, last]: readonly [number, number]): string =>
   first === last ? String(first) : `${first}..${last}`;
 
-const COUNT: ReportColumn<Trouble> = {
-  key: 'count',
-  title: 'count',
-  type: 'count',
-  meaning: 'how many',
-  value: ({ count }) => count,
-};
+const COUNT: ReportColumn<Trouble> = ownColumn('count', 'count', 'how many');
 
 const COLUMNS: readonly ReportColumn<Trouble>[] = [
   {
@@ -25,31 +20,12 @@ const COLUMNS: readonly ReportColumn<Trouble>[] = [
     width: 18,
     value: ({ tool }) => tool ?? 'ended',
   },
-  {
-    key: 'kind',
-    title: 'kind',
-    type: 'text',
-    meaning: 'kind of error; empty and cut results, and one answer to all calls, are not errors',
+  ownColumn('kind', 'text', 'kind of error; empty and cut results, and one answer to all calls, are not errors', {
     identifies: true,
     width: 15,
-    value: ({ kind }) => kind,
-  },
-  {
-    key: 'exception',
-    title: 'exception',
-    type: 'text',
-    meaning: 'class of the exception in the result',
-    width: 16,
-    value: ({ exception }) => exception,
-  },
-  {
-    key: 'fault',
-    title: 'fault',
-    type: 'text',
-    meaning: 'who caused it: model, tool, world (infrastructure) or ours',
-    width: 5,
-    value: ({ fault }) => fault,
-  },
+  }),
+  ownColumn('exception', 'text', 'class of the exception in the result', { width: 16 }),
+  ownColumn('fault', 'text', 'who caused it: model, tool, world (infrastructure) or ours', { width: 5 }),
   COUNT,
   { key: 'calls', title: 'of', type: 'count', meaning: 'calls of the tool, or rollouts', value: ({ of }) => of },
   {
@@ -82,13 +58,7 @@ const STEPS: readonly ReportColumn<Trouble>[] = [
   { key: 'by_step', title: 'by step', type: 'curve', meaning: 'count in each step', value: ({ bySteps }) => bySteps },
 ];
 
-const FIRST: ReportColumn<Trouble> = {
-  key: 'first',
-  title: 'first',
-  type: 'rollout',
-  meaning: 'first place where it happened',
-  value: ({ first }) => first,
-};
+const FIRST: ReportColumn<Trouble> = ownColumn('first', 'rollout', 'first place where it happened');
 
 const QUIET: readonly string[] = ['empty', 'cut'] satisfies CallTrouble[];
 
@@ -147,30 +117,17 @@ export function toolsReport(tools: readonly Tool[]): Report<Tool> {
   return {
     title: plural(tools.length, 'tool'),
     columns: [
-      {
-        key: 'tool',
-        title: 'tool',
-        type: 'text',
-        meaning: 'tool that was called',
-        identifies: true,
-        value: ({ tool }) => tool,
-      },
-      {
-        key: 'rollouts',
-        title: 'rollouts',
-        type: 'count',
-        meaning: 'rollouts that called it',
-        value: ({ rollouts }) => rollouts,
-      },
-      { key: 'calls', title: 'calls', type: 'count', meaning: 'calls', value: ({ calls }) => calls },
-      { key: 'failed', title: 'failed', type: 'count', meaning: 'calls that failed', value: ({ failed }) => failed },
+      ownColumn('tool', 'text', 'tool that was called', { identifies: true }),
+      ownColumn('rollouts', 'count', 'rollouts that called it'),
+      ownColumn('calls', 'count', 'calls'),
+      ownColumn('failed', 'count', 'calls that failed'),
       faultColumn('model', 'by model', 'failures that the model caused'),
       faultColumn('tool', 'by tool', 'failures that the tool caused'),
       faultColumn('world', 'by world', 'failures that infrastructure caused'),
       faultColumn('ours', 'by us', 'failures that this program caused'),
       faultColumn('unknown', 'unknown', 'failures without a known cause'),
-      { key: 'empty', title: 'empty', type: 'count', meaning: 'results without text', value: ({ empty }) => empty },
-      { key: 'cut', title: 'cut', type: 'count', meaning: 'results that were cut', value: ({ cut }) => cut },
+      ownColumn('empty', 'count', 'results without text'),
+      ownColumn('cut', 'count', 'results that were cut'),
       {
         key: 'kinds.most',
         title: 'most',
@@ -178,7 +135,7 @@ export function toolsReport(tools: readonly Tool[]): Report<Tool> {
         meaning: 'most frequent kind of failure',
         value: ({ kinds }) => Object.keys(kinds)[0] ?? null,
       },
-      { key: 'first', title: 'first', type: 'rollout', meaning: 'first failure', value: ({ first }) => first },
+      ownColumn('first', 'rollout', 'first failure'),
     ],
     rows: tools,
     details: ({ faults, kinds }) => ({ faults: { ...faults }, kinds: { ...kinds } }),

@@ -2,6 +2,7 @@ import { plural } from '../../core/text/numbers.ts';
 import { meanText } from '../../core/text/quantities.ts';
 import { advantagesOf, OF_A_DUMP, type StepScores } from '../advantages/of-dump.ts';
 import { groupStats } from '../prompts/group-stats.ts';
+import { column } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A rollout of the group. */
@@ -35,14 +36,7 @@ export function groupReport(name: string, members: readonly GroupMember[], step:
         meaning: 'number of the rollout in its file, from 1',
         value: ({ record }) => record + 1,
       },
-      {
-        key: 'score',
-        title: 'score',
-        type: 'score',
-        width: 8,
-        meaning: 'its score',
-        value: ({ score }) => score ?? null,
-      },
+      column('score', 'score', 'score', 'its score', ({ score }) => score ?? null, { width: 8 }),
       ...found.flatMap(({ estimator, values }) => {
         if (typeof values === 'string') return [];
         const byRow = new Map(scored.map((row, i) => [row, values[i] ?? null]));

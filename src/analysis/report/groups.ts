@@ -11,7 +11,7 @@ import {
   signalBySteps,
   ungrouped,
 } from '../prompts/group-table.ts';
-import { stepColumn, streamColumn } from './columns.ts';
+import { column, ownColumn, stepColumn, streamColumn } from './columns.ts';
 import { locatorText, plainValue, type Report } from './report.ts';
 
 export const NO_GROUPS =
@@ -33,15 +33,9 @@ export function groupsReport(facts: FactRows, table: readonly GroupRow[], k: num
         grows: true,
         value: ({ rows: [first = 0] }) => facts.place(first),
       },
-      { key: 'n', title: 'n', type: 'count', meaning: 'rollouts of the prompt in the step', value: ({ n }) => n },
-      { key: 'mean', title: 'mean', type: 'mean', meaning: 'mean score', value: ({ mean }) => mean },
-      {
-        key: 'spread',
-        title: 'spread',
-        type: 'mean',
-        meaning: 'standard deviation of the scores',
-        value: ({ spread }) => spread,
-      },
+      ownColumn('n', 'count', 'rollouts of the prompt in the step'),
+      ownColumn('mean', 'mean', 'mean score'),
+      ownColumn('spread', 'mean', 'standard deviation of the scores'),
       {
         key: 'pass_at_k',
         title: `pass@${k}`,
@@ -49,23 +43,15 @@ export function groupsReport(facts: FactRows, table: readonly GroupRow[], k: num
         meaning: `the chance that one of ${k} answers passes`,
         value: (row) => groupPassChance(row, k),
       },
-      {
-        key: 'signal',
-        title: 'signal',
-        type: 'text',
-        meaning: 'yes: scores differ; outlier: one score differs from all others; none: all scores are equal',
-        width: 7,
-        value: ({ signal }) => signal,
-      },
-      { key: 'best', title: 'best', type: 'score', meaning: 'best score', value: ({ best }) => best },
-      { key: 'worst', title: 'worst', type: 'score', meaning: 'worst score', value: ({ worst }) => worst },
-      {
-        key: 'scored',
-        title: 'scored',
-        type: 'count',
-        meaning: 'rollouts that have a score',
-        value: ({ scored }) => scored,
-      },
+      ownColumn(
+        'signal',
+        'text',
+        'yes: scores differ; outlier: one score differs from all others; none: all scores are equal',
+        { width: 7 },
+      ),
+      ownColumn('best', 'score', 'best score'),
+      ownColumn('worst', 'score', 'worst score'),
+      ownColumn('scored', 'count', 'rollouts that have a score'),
       {
         key: 'blameless',
         title: 'infra zeros',
@@ -185,21 +171,9 @@ export function stepSignalsReport(facts: FactRows, table: readonly GroupRow[]): 
     columns: [
       streamColumn,
       stepColumn,
-      { key: 'groups', title: 'groups', type: 'count', meaning: 'prompts of the step', value: ({ groups }) => groups },
-      {
-        key: 'rollouts',
-        title: 'rollouts',
-        type: 'count',
-        meaning: 'rollouts in these groups',
-        value: ({ rollouts }) => rollouts,
-      },
-      {
-        key: 'without_signal',
-        title: 'no signal',
-        type: 'count',
-        meaning: 'groups whose scores are all equal',
-        value: ({ none }) => none,
-      },
+      ownColumn('groups', 'count', 'prompts of the step'),
+      ownColumn('rollouts', 'count', 'rollouts in these groups'),
+      column('without_signal', 'no signal', 'count', 'groups whose scores are all equal', ({ none }) => none),
       {
         key: 'share_without_signal',
         title: 'share',
@@ -207,20 +181,8 @@ export function stepSignalsReport(facts: FactRows, table: readonly GroupRow[]): 
         meaning: 'groups without signal among those with two scores or more',
         value: deadShare,
       },
-      {
-        key: 'unknown',
-        title: 'unknown',
-        type: 'count',
-        meaning: 'groups with fewer than two scores',
-        value: ({ unknown }) => unknown,
-      },
-      {
-        key: 'outlier',
-        title: 'outlier',
-        type: 'count',
-        meaning: 'groups in which one score differs from all others',
-        value: ({ outlier }) => outlier,
-      },
+      ownColumn('unknown', 'count', 'groups with fewer than two scores'),
+      ownColumn('outlier', 'count', 'groups in which one score differs from all others'),
       {
         key: 'blameless',
         title: 'infra zeros',

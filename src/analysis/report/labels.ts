@@ -1,6 +1,7 @@
 import type { Place } from '../../core/dump/place.ts';
 import type { Printable } from '../../core/json/print.ts';
 import type { LabelWord } from '../query/label.ts';
+import { ownColumn } from './columns.ts';
 import type { Report, ReportColumn } from './report.ts';
 
 /** A rollout that somebody labelled. */
@@ -26,7 +27,7 @@ export function labelsReport<Row extends LabelledRollout>(
         meaning: 'the rollout',
         value: ({ place }) => place,
       },
-      { key: 'score', title: 'score', type: 'score', meaning: 'recorded score', value: ({ score }) => score },
+      ownColumn('score', 'score', 'recorded score'),
       ...raters.map(
         (name): ReportColumn<Row> => ({
           ...{ key: `rater.${name}`, title: name, type: 'text' },

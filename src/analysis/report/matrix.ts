@@ -1,7 +1,7 @@
 import { plural } from '../../core/text/numbers.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { cellAt, type Matrix, type MatrixRow } from '../prompts/matrix.ts';
-import { streamColumn } from './columns.ts';
+import { ownColumn, streamColumn } from './columns.ts';
 import { NO_GROUPS } from './groups.ts';
 import { locatorText, type Report, type ReportColumn } from './report.ts';
 
@@ -29,30 +29,9 @@ export function matrixReport(facts: FactRows, { steps, rows }: Matrix): Report<M
         grows: true,
         value: firstOf,
       },
-      {
-        key: 'swing',
-        title: 'swing',
-        type: 'mean',
-        meaning: 'largest mean less the smallest',
-        identifies: true,
-        value: ({ swing }) => swing,
-      },
-      {
-        key: 'learned',
-        title: 'learned',
-        type: 'step',
-        meaning: 'step from which on the prompt is solved',
-        identifies: true,
-        value: ({ learned }) => learned,
-      },
-      {
-        key: 'forgotten',
-        title: 'forgotten',
-        type: 'step',
-        meaning: 'step from which on a prompt that was solved is not',
-        identifies: true,
-        value: ({ forgotten }) => forgotten,
-      },
+      ownColumn('swing', 'mean', 'largest mean less the smallest', { identifies: true }),
+      ownColumn('learned', 'step', 'step from which on the prompt is solved', { identifies: true }),
+      ownColumn('forgotten', 'step', 'step from which on a prompt that was solved is not', { identifies: true }),
       ...steps.map(
         (step): ReportColumn<MatrixRow> => ({
           key: `${CELLS}${step}`,

@@ -3,7 +3,7 @@ import { plural } from '../../core/text/numbers.ts';
 import { doubtsOf, doubtsText } from '../doubts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { Movement } from '../movement/movement.ts';
-import { stepColumn } from './columns.ts';
+import { column, ownColumn, stepColumn } from './columns.ts';
 import { locatorText, type Report } from './report.ts';
 
 /** Every number with its correlations with the score, and its clearest jump. */
@@ -33,13 +33,7 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         width: 24,
         value: ({ name }) => name,
       },
-      {
-        key: 'change.step',
-        title: 'step',
-        type: 'step',
-        meaning: 'the step in which it changed, or began to grow',
-        value: ({ since }) => since,
-      },
+      column('change.step', 'step', 'step', 'the step in which it changed, or began to grow', ({ since }) => since),
       {
         key: 'until',
         title: 'until',
@@ -48,13 +42,7 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         hidesIfSame: true,
         value: ({ isTrend, until }) => (isTrend ? until : null),
       },
-      {
-        key: 'change.before',
-        title: 'before',
-        type: 'number',
-        meaning: 'mean before that step',
-        value: ({ change }) => change?.before ?? null,
-      },
+      column('change.before', 'before', 'number', 'mean before that step', ({ change }) => change?.before ?? null),
       {
         key: 'change.after',
         title: 'after',
@@ -90,13 +78,7 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         meaning: 'rank correlation of its means by step with those of the score',
         value: ({ overSteps }) => overSteps,
       },
-      {
-        key: 'trend',
-        title: 'trend',
-        type: 'number',
-        meaning: 'rank correlation of its means by step with the step',
-        value: ({ trend }) => trend,
-      },
+      ownColumn('trend', 'number', 'rank correlation of its means by step with the step'),
       {
         key: 'alike.first',
         title: 'changed with it',
@@ -173,20 +155,8 @@ export function movedReport(facts: FactRows, name: string, movement: Movement | 
         value: ({ isAfter }) => (isAfter ? 'after' : 'before'),
       },
       { ...stepColumn, value: ({ row }) => steps[row] ?? null },
-      {
-        key: 'score',
-        title: 'score',
-        type: 'score',
-        meaning: 'recorded score',
-        value: ({ row }) => scores[row] ?? null,
-      },
-      {
-        key: 'value',
-        title: 'value',
-        type: 'number',
-        meaning: 'the number that changed',
-        value: ({ row }) => values[row] ?? null,
-      },
+      column('score', 'score', 'score', 'recorded score', ({ row }) => scores[row] ?? null),
+      column('value', 'value', 'number', 'the number that changed', ({ row }) => values[row] ?? null),
       {
         key: 'locator',
         title: 'prompt',

@@ -1,3 +1,4 @@
+import { column, ownColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A run that uses the queue, and the counts of its jobs. */
@@ -32,11 +33,11 @@ export const queueRunsReport = (runs: readonly QueueRun[]): Report<QueueRun> => 
   columns: [
     { key: 'kind', title: 'run', type: 'text', meaning: 'rollouts, executions or scores', value: ({ kind }) => kind },
     { key: 'what', title: 'of', type: 'text', meaning: 'what it works on', value: ({ what }) => what },
-    { key: 'host', title: 'host', type: 'text', meaning: 'the machine that started it', value: ({ host }) => host },
+    ownColumn('host', 'text', 'the machine that started it'),
     { key: 'active', title: 'in flight', type: 'count', meaning: 'jobs that run', value: ({ active }) => active },
-    { key: 'waiting', title: 'waiting', type: 'count', meaning: 'jobs that wait', value: ({ waiting }) => waiting },
-    { key: 'failed', title: 'failed', type: 'count', meaning: 'jobs given up', value: ({ failed }) => failed },
-    { key: 'id', title: 'id', type: 'text', meaning: 'its name in the queue', value: ({ id }) => id },
+    ownColumn('waiting', 'count', 'jobs that wait'),
+    ownColumn('failed', 'count', 'jobs given up'),
+    ownColumn('id', 'text', 'its name in the queue'),
   ],
   rows: runs,
   notes: [],
@@ -50,21 +51,15 @@ export const queueWorkersReport = (workers: readonly QueueWorker[]): Report<Queu
   columns: [
     { key: 'host', title: 'worker', type: 'text', meaning: 'its machine', value: ({ host }) => host },
     { key: 'pid', title: 'pid', type: 'text', meaning: 'its process', value: ({ pid }) => String(pid) },
-    { key: 'version', title: 'version', type: 'text', meaning: 'of the program', value: ({ version }) => version },
+    ownColumn('version', 'text', 'of the program'),
     {
       ...{ key: 'inFlight', title: 'in flight', type: 'tally' },
       meaning: 'jobs that it runs, of those that it may run at once',
       value: ({ inFlight, concurrency }) => ({ count: inFlight, of: concurrency }),
     },
-    {
-      key: 'stages',
-      title: 'stages',
-      type: 'text',
-      meaning: 'jobs by stage',
-      value: ({ stages }) => stagesText(stages),
-    },
-    { key: 'done', title: 'done', type: 'count', meaning: 'jobs that it finished', value: ({ done }) => done },
-    { key: 'failed', title: 'failed', type: 'count', meaning: 'jobs that failed', value: ({ failed }) => failed },
+    column('stages', 'stages', 'text', 'jobs by stage', ({ stages }) => stagesText(stages)),
+    ownColumn('done', 'count', 'jobs that it finished'),
+    ownColumn('failed', 'count', 'jobs that failed'),
     {
       ...{ key: 'perMinute', title: 'per minute', type: 'count' },
       meaning: 'jobs finished in the last minute',

@@ -2,6 +2,7 @@ import type { Printable } from '../../core/json/print.ts';
 import { formatCount } from '../../core/text/numbers.ts';
 import type { RunOutcome, RunPair } from '../compare/runs.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
+import { column, ownColumn } from './columns.ts';
 import { locatorText, type Report } from './report.ts';
 
 const OUTCOMES: Record<RunOutcome, string> = {
@@ -46,27 +47,9 @@ export function runsReport(
         identifies: true,
         value: outcomeText,
       },
-      {
-        key: 'difference',
-        title: 'difference',
-        type: 'change',
-        meaning: 'mean of b less mean of a',
-        value: ({ difference }) => difference,
-      },
-      {
-        key: 'a.mean',
-        title: 'mean a',
-        type: 'mean',
-        meaning: 'mean score in a',
-        value: (pair) => pair.a?.mean ?? null,
-      },
-      {
-        key: 'b.mean',
-        title: 'mean b',
-        type: 'mean',
-        meaning: 'mean score in b',
-        value: (pair) => pair.b?.mean ?? null,
-      },
+      ownColumn('difference', 'change', 'mean of b less mean of a'),
+      column('a.mean', 'mean a', 'mean', 'mean score in a', (pair) => pair.a?.mean ?? null),
+      column('b.mean', 'mean b', 'mean', 'mean score in b', (pair) => pair.b?.mean ?? null),
       { key: 'a.n', title: 'n a', type: 'count', meaning: 'rollouts in a', value: (pair) => pair.a?.n ?? 0 },
       { key: 'b.n', title: 'n b', type: 'count', meaning: 'rollouts in b', value: (pair) => pair.b?.n ?? 0 },
       {

@@ -1,4 +1,5 @@
 import type { Place } from '../../core/dump/dump.ts';
+import { column, ownColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A set of rollouts, and how many of them the open dump holds as they were chosen. */
@@ -13,39 +14,11 @@ export interface SetRow {
 export const setsReport = (rows: readonly SetRow[]): Report<SetRow> => ({
   title: 'sets',
   columns: [
-    {
-      key: 'name',
-      title: 'set',
-      type: 'text',
-      meaning: 'its name',
-      width: 16,
-      identifies: true,
-      value: (row) => row.name,
-    },
+    column('name', 'set', 'text', 'its name', (row) => row.name, { width: 16, identifies: true }),
     { key: 'rollouts', title: 'rollouts', type: 'count', meaning: 'how many it holds', value: (row) => row.rollouts },
-    {
-      key: 'here',
-      title: 'here',
-      type: 'count',
-      meaning: 'how many the open dump holds as they were chosen',
-      value: ({ here }) => here,
-    },
-    {
-      key: 'changed',
-      title: 'changed',
-      type: 'count',
-      meaning: 'how many in the open dump changed since, or are gone',
-      value: ({ changed }) => changed,
-    },
-    {
-      key: 'last',
-      title: 'last added',
-      type: 'text',
-      meaning: 'when',
-      grows: true,
-      width: 24,
-      value: (row) => row.last,
-    },
+    ownColumn('here', 'count', 'how many the open dump holds as they were chosen'),
+    ownColumn('changed', 'count', 'how many in the open dump changed since, or are gone'),
+    column('last', 'last added', 'text', 'when', (row) => row.last, { grows: true, width: 24 }),
   ],
   rows,
   notes: [],
@@ -74,14 +47,8 @@ export const setReport = (name: string, rows: readonly SetMemberRow[]): Report<S
       identifies: true,
       value: ({ place, locator }) => place ?? locator.slice(locator.lastIndexOf('/') + 1),
     },
-    {
-      key: 'now',
-      title: 'now',
-      type: 'text',
-      meaning: 'same, changed, gone, or of another dump',
-      value: (row) => row.now,
-    },
-    { key: 'by', title: 'by', type: 'text', meaning: 'who chose it', width: 8, value: ({ by }) => by },
+    column('now', 'now', 'text', 'same, changed, gone, or of another dump', (row) => row.now),
+    ownColumn('by', 'text', 'who chose it', { width: 8 }),
     {
       key: 'reason',
       title: 'reason',

@@ -3,6 +3,7 @@ import { CLIP } from '../../core/rollout/token-measures.ts';
 import { formatCount, formatPercent, plural } from '../../core/text/numbers.ts';
 import type { Lesson } from '../signal/lesson.ts';
 import { SIGNAL_CHECKS, type SignalAudit, type SignalFinding } from '../signal/signal-audit.ts';
+import { column } from './columns.ts';
 import { locatorText, type Report, type RolloutPlace } from './report.ts';
 
 /** A training step as a trainer judged it. */
@@ -35,14 +36,7 @@ export function signalReport(
         width: 1,
         value: ({ severity }) => (severity === 'error' ? '!' : '·'),
       },
-      {
-        key: 'says',
-        title: 'finding',
-        type: 'text',
-        meaning: 'what was found',
-        width: 34,
-        value: ({ check }) => SIGNAL_CHECKS[check].word,
-      },
+      column('says', 'finding', 'text', 'what was found', ({ check }) => SIGNAL_CHECKS[check].word, { width: 34 }),
       {
         key: 'locator',
         title: 'rollout',
@@ -50,15 +44,7 @@ export function signalReport(
         meaning: 'where to look',
         value: ({ rows: [first = 0], turn }) => ({ ...placeOf(first), turn }),
       },
-      {
-        key: 'message',
-        title: 'why',
-        type: 'text',
-        meaning: 'the numbers behind it',
-        width: 40,
-        grows: true,
-        value: ({ message }) => message,
-      },
+      column('message', 'why', 'text', 'the numbers behind it', ({ message }) => message, { width: 40, grows: true }),
     ],
     rows: findings,
     notes: lessonNotes(step),

@@ -12,7 +12,7 @@ import type { SortValue } from '../query/sort.ts';
 import type { Rest } from '../rest.ts';
 import { clockOfRows } from '../step-clock.ts';
 import { type SummaryRow, summarise } from '../summary.ts';
-import { streamColumn } from './columns.ts';
+import { column, ownColumn, streamColumn } from './columns.ts';
 import { ungroupedNote } from './groups.ts';
 import { locatorText, type Report, type ReportColumn } from './report.ts';
 
@@ -62,21 +62,9 @@ export function summaryReport(facts: FactRows, key: string, descending = false):
         meaning: 'records that are not rollouts; no other column counts them',
         value: ({ sum }) => sum.bad,
       },
-      {
-        key: 'scored',
-        title: 'scored',
-        type: 'count',
-        meaning: 'rollouts with a finite score',
-        value: ({ sum }) => sum.scored,
-      },
+      column('scored', 'scored', 'count', 'rollouts with a finite score', ({ sum }) => sum.scored),
       { key: 'score_mean', title: 'score', type: 'mean', meaning: 'mean score', value: ({ sum }) => sum.mean },
-      {
-        key: 'score_deviation',
-        title: 'deviation',
-        type: 'mean',
-        meaning: 'standard deviation of the score',
-        value: ({ sum }) => sum.deviation,
-      },
+      column('score_deviation', 'deviation', 'mean', 'standard deviation of the score', ({ sum }) => sum.deviation),
       ...names.map(
         ({ name, help }): ReportColumn<SummaryOf> => ({
           key: `facts.${name}`,
@@ -145,15 +133,10 @@ const SPREAD: readonly [keyof NumberSpread, string][] = [
   ['unknown', 'rollouts without a finite value'],
 ];
 
-const numberColumn: ReportColumn<{ number: string }> = {
-  key: 'number',
-  title: 'number',
-  type: 'text',
-  meaning: 'name of the number',
+const numberColumn: ReportColumn<{ number: string }> = ownColumn('number', 'text', 'name of the number', {
   identifies: true,
   hidesIfSame: true,
-  value: ({ number }) => number,
-};
+});
 
 /** How numbers are distributed in each step, or for each value of another key. */
 export function spreadReport(
@@ -210,33 +193,12 @@ export function histogramReport(facts: FactRows, names: readonly string[]): Repo
     title: `values of ${names.join(', ')}`,
     columns: [
       numberColumn,
-      {
-        key: 'from',
-        title: 'from',
-        type: 'number',
-        meaning: 'lower end of the bar',
-        identifies: true,
-        value: ({ from }) => from,
-      },
-      {
-        key: 'to',
-        title: 'to',
-        type: 'number',
-        meaning: 'upper end of the bar, not within it',
-        identifies: true,
-        value: ({ to }) => to,
-      },
-      { key: 'count', title: 'count', type: 'count', meaning: 'rollouts in the bar', value: ({ count }) => count },
-      { key: 'share', title: 'share', type: 'share', meaning: 'share of all rollouts', value: ({ share }) => share },
+      ownColumn('from', 'number', 'lower end of the bar', { identifies: true }),
+      ownColumn('to', 'number', 'upper end of the bar, not within it', { identifies: true }),
+      ownColumn('count', 'count', 'rollouts in the bar'),
+      ownColumn('share', 'share', 'share of all rollouts'),
       { key: 'bar', title: '', type: 'bar', meaning: 'count, drawn', grows: true, value: ({ bar }) => bar },
-      {
-        key: 'filter',
-        title: 'filter',
-        type: 'text',
-        meaning: 'a filter for these rollouts',
-        width: 30,
-        value: ({ filter }) => filter,
-      },
+      ownColumn('filter', 'text', 'a filter for these rollouts', { width: 30 }),
     ],
     rows,
     notes: [],
@@ -295,7 +257,7 @@ export async function curvesReport(facts: FactRows, rest: Rest = () => undefined
     title: `numbers of ${plural(facts.length, 'rollout')} by step`,
     columns: [
       { ...numberColumn, width: 14, grows: true },
-      { key: 'known', title: 'known', type: 'count', meaning: 'rollouts with a value', value: ({ known }) => known },
+      ownColumn('known', 'count', 'rollouts with a value'),
       column('first', 'mean of the first step', ([first]) => first),
       { key: 'by_step', title: 'by step', type: 'curve', meaning: 'mean of each step', value: ({ means }) => means },
       column('last', 'mean of the last step', (means) => means.at(-1)),
@@ -340,28 +302,10 @@ export function validationReport(
       numberColumn,
       streamColumn,
       keyColumn(key),
-      {
-        key: 'data_source',
-        title: 'data_source',
-        type: 'text',
-        meaning: 'data source of the prompts',
-        value: ({ source }) => source,
-      },
-      {
-        key: 'metric',
-        title: 'metric',
-        type: 'text',
-        meaning: "verl's name of the figure",
-        value: ({ metric }) => metric,
-      },
+      column('data_source', 'data_source', 'text', 'data source of the prompts', ({ source }) => source),
+      ownColumn('metric', 'text', "verl's name of the figure"),
       { key: 'value', title: 'value', type: 'number', meaning: 'mean over the prompts', value: ({ figure }) => figure },
-      {
-        key: 'prompts',
-        title: 'prompts',
-        type: 'count',
-        meaning: 'prompts in the mean',
-        value: ({ prompts }) => prompts,
-      },
+      ownColumn('prompts', 'count', 'prompts in the mean'),
     ],
     rows,
     notes: [],

@@ -1,4 +1,5 @@
 import type { TreeBranch } from '../compare/tree.ts';
+import { ownColumn } from './columns.ts';
 import { locatorText, type Report, type RolloutPlace } from './report.ts';
 
 /** Levels that are indented; deeper ones are not distinguished by indentation. */
@@ -26,15 +27,8 @@ export function treeReport(
   return {
     title: `answers of the group of ${name}`,
     columns: [
-      { key: 'n', title: 'n', type: 'count', meaning: 'answers that begin so', identifies: true, value: ({ n }) => n },
-      {
-        key: 'mean',
-        title: 'mean',
-        type: 'mean',
-        meaning: 'their mean score',
-        identifies: true,
-        value: ({ mean }) => mean,
-      },
+      ownColumn('n', 'count', 'answers that begin so', { identifies: true }),
+      ownColumn('mean', 'mean', 'their mean score', { identifies: true }),
       {
         key: 'branch',
         title: 'branch',

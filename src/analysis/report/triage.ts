@@ -1,7 +1,7 @@
 import { plural } from '../../core/text/numbers.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { TriagePick } from '../triage.ts';
-import { stepColumn } from './columns.ts';
+import { column, ownColumn, stepColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** The rollouts to read, each with its reason. */
@@ -19,30 +19,9 @@ export function triageReport(facts: FactRows, picks: readonly TriagePick[]): Rep
         value: ({ row }) => facts.place(row),
       },
       { ...stepColumn, hidesFromPeople: true, value: ({ row }) => steps[row] ?? null },
-      {
-        key: 'score',
-        title: 'score',
-        type: 'score',
-        meaning: 'recorded score',
-        value: ({ row }) => scores[row] ?? null,
-      },
-      {
-        key: 'reason',
-        title: 'reason',
-        type: 'text',
-        meaning: 'why it is worth reading',
-        grows: true,
-        width: 40,
-        value: ({ reason }) => reason,
-      },
-      {
-        key: 'kind',
-        title: 'kind',
-        type: 'text',
-        meaning: 'the kind of reason',
-        width: 10,
-        value: ({ kind }) => kind,
-      },
+      column('score', 'score', 'score', 'recorded score', ({ row }) => scores[row] ?? null),
+      ownColumn('reason', 'text', 'why it is worth reading', { grows: true, width: 40 }),
+      ownColumn('kind', 'text', 'the kind of reason', { width: 10 }),
     ],
     rows: picks,
     notes: [],

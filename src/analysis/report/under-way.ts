@@ -3,7 +3,7 @@ import type { Place } from '../../core/dump/place.ts';
 import type { UnderWay } from '../../core/dump/under-way.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { scoreText, secondsText } from '../../core/text/quantities.ts';
-import { stepColumn } from './columns.ts';
+import { ownColumn, stepColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A writer reports once a second. */
@@ -47,7 +47,7 @@ export function underWayReport<Row extends LiveRow>(
         meaning: 'tools that run',
         value: ({ tools }) => tools.join(', '),
       },
-      { key: 'turns', title: 'turns', type: 'count', meaning: 'messages so far', value: ({ turns }) => turns },
+      ownColumn('turns', 'count', 'messages so far'),
       {
         ...{ key: 'quiet', title: 'silent', type: 'seconds' },
         meaning: 'time since its last sign',
