@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { anyMessages } from './any-message.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { summed } from './langchain.ts';
 import { callUsage } from './payload.ts';
@@ -21,7 +21,7 @@ export const adkRows: Session = {
 };
 
 /** Sessions of Google's Agent Development Kit: `Session` as JSON in both spellings, and its database. */
-export const adk: Format = {
+export const adk: Format = messageFormat({
   name: 'google-adk',
   isStepless: true,
   isUntrained: true,
@@ -37,7 +37,7 @@ export const adk: Format = {
     (Array.isArray(record.events) &&
       (record.appName ?? record.app_name) !== undefined &&
       record.events.every((one) => isJsonObject(one) && isEvent(one))),
-  read(record, context) {
+  find(record) {
     const events = objectsOf(record.events);
     const messages: FoundMessage[] = [];
     const errors: string[] = [];
@@ -60,24 +60,19 @@ export const adk: Format = {
     const authors = [
       ...new Set(events.flatMap(({ author }) => (author === 'user' ? [] : [idOf(author ?? null) ?? '']))),
     ];
-    return buildRollout(
-      {
-        format: 'google-adk',
-        record,
-        known: new Set(['session_of', 'events']),
-        messages,
-        hasCallsApart: true,
-        uid,
-        status: errors.length > 0 ? 'error' : null,
-        ended: errors.length > 0 ? { how: 'aborted', evidence: errors.at(-1)?.slice(0, 60) ?? 'error' } : null,
-        extras: {
-          ...(authors.length > 0 ? { agents: authors } : {}),
-          ...summed(events.flatMap((event) => callUsage(event.usageMetadata ?? event.usage_metadata) ?? [])),
-          ...(errors.length > 0 ? { errors } : {}),
-        },
-        times: timesBetween(moments),
+    return {
+      known: new Set(['session_of', 'events']),
+      messages,
+      hasCallsApart: true,
+      uid,
+      status: errors.length > 0 ? 'error' : null,
+      ended: errors.length > 0 ? { how: 'aborted', evidence: errors.at(-1)?.slice(0, 60) ?? 'error' } : null,
+      extras: {
+        ...(authors.length > 0 ? { agents: authors } : {}),
+        ...summed(events.flatMap((event) => callUsage(event.usageMetadata ?? event.usage_metadata) ?? [])),
+        ...(errors.length > 0 ? { errors } : {}),
       },
-      context,
-    );
+      times: timesBetween(moments),
+    };
   },
-};
+});

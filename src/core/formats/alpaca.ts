@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 
@@ -10,13 +10,13 @@ const isTextOrNone = (value: JsonValue | undefined): boolean => value === undefi
  * Rows of Stanford Alpaca's data set: an instruction, its input, and the reply; with LLaMA-Factory's `system` and
  * `history` of earlier exchanges. A row with a score or a step is a trainer's, whatever its extras are called.
  */
-export const alpaca: Format = {
+export const alpaca: Format = messageFormat({
   name: 'alpaca',
   basis: 'documentation',
   mapping: { turns: 'system, history, instruction with input, output' },
   detects: ({ instruction, input, output, score, step }) =>
     isText(instruction) && isTextOrNone(input) && isText(output) && score === undefined && step === undefined,
-  read(record, context) {
+  find(record) {
     const { instruction, input, output } = record;
     const asked = [
       { pointer: '/instruction', text: textOf(instruction) },
@@ -29,9 +29,9 @@ export const alpaca: Format = {
       saidMessage('assistant', '/output', textOf(output)),
     ];
     const known = new Set(['instruction', 'input', 'output', 'system', 'history']);
-    return buildRollout({ format: 'alpaca', record, known, messages, isUnsampled: true }, context);
+    return { known, messages, isUnsampled: true };
   },
-};
+});
 
 const textOf = (value: JsonValue | undefined): string => (isText(value) ? value : '');
 

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { idOf, objectsOf, parsed, recordedReward } from './values.ts';
@@ -16,7 +16,7 @@ export const isOwlRound = (one: JsonObject): boolean =>
  * A task of GAIA by OWL (`owl/utils/gaia.py`), or the chat history of any other society: exchanges of two agents; `assistant` has the
  * tools.
  */
-export const owl: Format = {
+export const owl: Format = messageFormat({
   name: 'owl',
   isStepless: true,
   isUntrained: true,
@@ -31,26 +31,20 @@ export const owl: Format = {
     typeof record.question === 'string'
       ? objectsOf(record.history).some((one) => typeof one.assistant === 'string' && one.user !== undefined)
       : objectsOf(record.history).length > 0 && objectsOf(record.history).every(isOwlRound),
-  read: (record, context) =>
-    buildRollout(
-      {
-        format: 'owl',
-        record,
-        known: new Set(['question', 'history']),
-        messages: [
-          ...(typeof record.question === 'string'
-            ? [{ role: 'user', texts: [{ pointer: '/question', text: record.question }] }]
-            : []),
-          ...objectsOf(record.history).flatMap((one, at) => answeredMessages(one, `/history/${at}`)),
-        ],
-        hasCallsApart: true,
-        score: recordedReward(record.score),
-        group: idOf(record.task_id),
-        groundTruth: record.ground_truth,
-      },
-      context,
-    ),
-};
+  find: (record) => ({
+    known: new Set(['question', 'history']),
+    messages: [
+      ...(typeof record.question === 'string'
+        ? [{ role: 'user', texts: [{ pointer: '/question', text: record.question }] }]
+        : []),
+      ...objectsOf(record.history).flatMap((one, at) => answeredMessages(one, `/history/${at}`)),
+    ],
+    hasCallsApart: true,
+    score: recordedReward(record.score),
+    group: idOf(record.task_id),
+    groundTruth: record.ground_truth,
+  }),
+});
 
 function answeredMessages(one: JsonObject, at: string): FoundMessage[] {
   const made = objectsOf(typeof one.tool_calls === 'string' ? parsed(one.tool_calls) : one.tool_calls);
@@ -79,7 +73,7 @@ const wordsOrJson = (value: JsonValue): string =>
  * A task of Reflexion's programming runs: successive implementations, each followed by the test output and a
  * reflection.
  */
-export const reflexion: Format = {
+export const reflexion: Format = messageFormat({
   name: 'reflexion',
   isStepless: true,
   isUntrained: true,
@@ -91,7 +85,7 @@ export const reflexion: Format = {
   },
   detects: (record) =>
     typeof record.prompt === 'string' && record.is_solved !== undefined && typeof record.solution === 'string',
-  read(record, context) {
+  find(record) {
     const list = (key: string): JsonValue[] => (Array.isArray(record[key]) ? record[key] : []);
     const [made, feedback, thoughts] = ['implementations', 'test_feedback', 'reflections'].map(list);
     const messages: FoundMessage[] = [
@@ -108,17 +102,12 @@ export const reflexion: Format = {
       add('assistant', `/reflections/${i}`, thoughts![i]);
     }
     if (made!.at(-1) !== record.solution) add('assistant', '/solution', record.solution);
-    return buildRollout(
-      {
-        format: 'reflexion',
-        record,
-        known: new Set(['prompt', 'implementations', 'test_feedback', 'reflections', 'solution']),
-        messages,
-        score: recordedReward(record.is_solved),
-        group: idOf(record.task_id ?? record.name ?? null),
-        groundTruth: record.canonical_solution ?? undefined,
-      },
-      context,
-    );
+    return {
+      known: new Set(['prompt', 'implementations', 'test_feedback', 'reflections', 'solution']),
+      messages,
+      score: recordedReward(record.is_solved),
+      group: idOf(record.task_id ?? record.name ?? null),
+      groundTruth: record.canonical_solution ?? undefined,
+    };
   },
-};
+});

@@ -3,7 +3,7 @@ import { endedByReason } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
+import { type FoundMessage, type MessageText, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
@@ -42,7 +42,7 @@ function stateMessages({ llm_context: context }: JsonObject): JsonObject[] | nul
 }
 
 /** AutoGen AgentChat: results of tasks and teams, and saved states of agents and teams. */
-export const autogen: Format = {
+export const autogen: Format = messageFormat({
   name: 'autogen',
   isUntrained: true,
   basis: 'files',
@@ -53,7 +53,7 @@ export const autogen: Format = {
     ended: 'stop_reason',
   },
   detects: (record) => historiesOf(record).length > 0,
-  read(record, context) {
+  find(record) {
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [];
     const histories = historiesOf(record);
@@ -62,30 +62,25 @@ export const autogen: Format = {
       messages.push(...readMessages(list, at).map((one) => ({ ...one, context: contexts.length - 1 })));
     }
     const reason = idOf(record.stop_reason ?? null);
-    return buildRollout(
-      {
-        format: 'autogen',
-        record,
-        known: new Set(['messages', 'llm_context', 'agent_states', 'stop_reason']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        status: reason,
-        ended:
-          reason === null
-            ? null
-            : (endedByReason('stop_reason', reason) ??
-              (/^Maximum number/.test(reason)
-                ? { how: 'length', evidence: `stop_reason ${reason.slice(0, 60)}` }
-                : null)),
-        extras: summed(
-          histories.flatMap(({ list }) => list.flatMap(({ models_usage: usage }) => callUsage(usage) ?? [])),
-        ),
-      },
-      context,
-    );
+    return {
+      known: new Set(['messages', 'llm_context', 'agent_states', 'stop_reason']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      status: reason,
+      ended:
+        reason === null
+          ? null
+          : (endedByReason('stop_reason', reason) ??
+            (/^Maximum number/.test(reason)
+              ? { how: 'length', evidence: `stop_reason ${reason.slice(0, 60)}` }
+              : null)),
+      extras: summed(
+        histories.flatMap(({ list }) => list.flatMap(({ models_usage: usage }) => callUsage(usage) ?? [])),
+      ),
+    };
   },
-};
+});
 
 function readMessages(list: readonly JsonObject[], at: string): FoundMessage[] {
   const found: FoundMessage[] = [];

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
-import { buildRollout, type FoundMessage, type MessageCall } from './build.ts';
+import { type FoundMessage, type MessageCall, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
@@ -9,7 +9,7 @@ import { objectsOf, recordedReward } from './values.ts';
  * A result of the Berkeley Function Calling Leaderboard (`bfcl_eval`), of one turn or of several with its
  * `inference_log`, or a line of its score files, which repeats the result with the verdict.
  */
-export const bfcl: Format = {
+export const bfcl: Format = messageFormat({
   name: 'bfcl',
   isStepless: true,
   isUntrained: true,
@@ -27,7 +27,7 @@ export const bfcl: Format = {
         record.latency !== undefined ||
         whyFailed(record) !== null)) ||
       (record.valid !== undefined && record.test_category !== undefined)),
-  read(record, context) {
+  find(record) {
     const prompt = isJsonObject(record.prompt) ? record.prompt : {};
     const log = logMessages(record.inference_log, '/inference_log');
     const asked = log.some(({ role }) => role === 'user') ? [] : questionMessages(prompt.question, '/prompt/question');
@@ -36,28 +36,23 @@ export const bfcl: Format = {
     const failure = whyFailed(record);
     const replies = isReplied || failure !== null ? [] : resultMessages(record[key], `/${key}`);
     const messages = [...asked, ...log, ...replies];
-    return buildRollout(
-      {
-        format: 'bfcl',
-        record,
-        known: new Set(['inference_log', 'result', 'model_result', 'model_result_raw', 'prompt']),
-        messages,
-        // Its calls of one turn are compared with the expected ones.
-        runsNoCalls: log.length === 0,
-        hasCallsApart: true,
-        ...(failure === null
-          ? {}
-          : { ended: { how: 'aborted', evidence: failure.slice(0, 60) }, firstReply: messages.length }),
-        score: recordedReward(record.valid),
-        uid: stringIn(record.id),
-        group: stringIn(record.id),
-        groundTruth: record.possible_answer,
-        tools: prompt.function,
-      },
-      context,
-    );
+    return {
+      known: new Set(['inference_log', 'result', 'model_result', 'model_result_raw', 'prompt']),
+      messages,
+      // Its calls of one turn are compared with the expected ones.
+      runsNoCalls: log.length === 0,
+      hasCallsApart: true,
+      ...(failure === null
+        ? {}
+        : { ended: { how: 'aborted', evidence: failure.slice(0, 60) }, firstReply: messages.length }),
+      score: recordedReward(record.valid),
+      uid: stringIn(record.id),
+      group: stringIn(record.id),
+      groundTruth: record.possible_answer,
+      tools: prompt.function,
+    };
   },
-};
+});
 
 /** The error that the model's server answered with, written in place of the result; null if it answered. */
 const whyFailed = ({ result }: JsonObject): string | null =>

@@ -9,7 +9,7 @@ import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
 import type { Times } from '../rollout/times.ts';
 import { BESIDE } from '../rollout/unread.ts';
-import type { ReadContext } from './format.ts';
+import type { Format, ReadContext } from './format.ts';
 import { turnOf } from './turns.ts';
 
 /** A text of a message, with its JSON pointer. */
@@ -57,7 +57,7 @@ export interface FoundMessage {
   retells?: number;
 }
 
-/** The parts that a format finds in a record. */
+/** The parts of a record. */
 export interface FoundRollout {
   format: string;
   record: JsonObject;
@@ -88,6 +88,8 @@ export interface FoundRollout {
   isUnsampled?: boolean;
   /** The writer asks for calls and runs none. */
   runsNoCalls?: boolean;
+  /** It was not trained on, whatever the stream of its record. */
+  isValidation?: boolean;
   /** Calls in a message's text do not count: the writer records them separately. */
   hasCallsApart?: boolean;
 }
@@ -159,8 +161,20 @@ export const wholeRewards = ({ score, advantage, named }: NamedRecord) => ({
   unaligned: [],
 });
 
+/** A format whose records are rollouts of messages: `find` says what a record holds. */
+export const messageFormat = ({
+  find,
+  ...format
+}: Omit<Format, 'read'> & {
+  find(record: JsonObject, context: ReadContext): Omit<FoundRollout, 'format' | 'record'>;
+}): Format => ({
+  ...format,
+  read: (record, context) => buildRollout({ ...find(record, context), format: format.name, record }, context),
+});
+
 /** A rollout of messages: the mask is by message, unless tokens are recorded. */
-export function buildRollout(found: FoundRollout, context: ReadContext): Rollout {
+export function buildRollout(found: FoundRollout, asked: ReadContext): Rollout {
+  const context = found.isValidation === true ? { ...asked, validation: true } : asked;
   const { messages } = found;
   const { validation } = context;
   const { texts, spans, turns } = layMessages(

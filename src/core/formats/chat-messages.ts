@@ -2,7 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import { anyMessages, isForeign } from './any-message.ts';
 import { withResults } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { condensedContexts, isReasoningItem, layClineCalls, layCondensed, thoughtsBefore } from './cline.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -82,7 +82,7 @@ const SAMPLED =
  * Chat messages of OpenAI's API or ShareGPT, as data sets and tools write them; of a pair, `chosen` is the rollout and
  * `rejected` a rejected history.
  */
-export const chatMessages: Format = {
+export const chatMessages: Format = messageFormat({
   name: 'messages',
   basis: 'files',
   mapping: {
@@ -93,7 +93,7 @@ export const chatMessages: Format = {
     tools: 'tools',
   },
   detects: (record) => fieldOf(record) !== undefined,
-  read(record, context) {
+  find(record) {
     const field = fieldOf(record) as string;
     const own = chatList(record[field]);
     // A pair may hold only the replies, beside the prompt as text or messages.
@@ -142,35 +142,30 @@ export const chatMessages: Format = {
     }
     const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
     const score = recordedReward(record.reward ?? record.score ?? record.resolved);
-    return buildRollout(
-      {
-        format: 'messages',
-        isUnsampled: score === null && !SAMPLED.some((key) => record[key] !== undefined),
-        record,
-        known: new Set([
-          field,
-          'tools',
-          'step',
-          'reward',
-          'system',
-          ...(rejected.length > 0 ? ['rejected'] : []),
-          ...(beside === null ? [] : [beside.key]),
-        ]),
-        messages,
-        hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),
-        contexts,
-        ...(hasMask ? { mask: 'recorded' as const } : {}),
-        score,
-        step: numberOf(record.step),
-        named: namedNumbers(record.rewards),
-        uid: idOf(record.id),
-        groundTruth: record.answer ?? record.ground_truth ?? record.solution,
-        tools,
-      },
-      context,
-    );
+    return {
+      isUnsampled: score === null && !SAMPLED.some((key) => record[key] !== undefined),
+      known: new Set([
+        field,
+        'tools',
+        'step',
+        'reward',
+        'system',
+        ...(rejected.length > 0 ? ['rejected'] : []),
+        ...(beside === null ? [] : [beside.key]),
+      ]),
+      messages,
+      hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),
+      contexts,
+      ...(hasMask ? { mask: 'recorded' as const } : {}),
+      score,
+      step: numberOf(record.step),
+      named: namedNumbers(record.rewards),
+      uid: idOf(record.id),
+      groundTruth: record.answer ?? record.ground_truth ?? record.solution,
+      tools,
+    };
   },
-};
+});
 
 /** A single-text prompt beside its expected answer; a text alone does not identify a known data set. */
 function questionKey(record: JsonObject): string | null {
@@ -183,7 +178,7 @@ function questionKey(record: JsonObject): string | null {
 }
 
 /** A data set's row: a prompt of messages, without a model's answer (verl's and others' parquet). */
-export const promptRow: Format = {
+export const promptRow: Format = messageFormat({
   name: 'prompts',
   basis: 'files',
   mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
@@ -192,7 +187,7 @@ export const promptRow: Format = {
     record.completion === undefined &&
     record.response === undefined &&
     record.output === undefined,
-  read(record, context) {
+  find(record) {
     const model = isJsonObject(record.reward_model) ? record.reward_model : {};
     const question = questionKey(record);
     const asked = question === null ? chatList(record.prompt) : [];
@@ -205,23 +200,19 @@ export const promptRow: Format = {
         trained: false,
         texts: [{ pointer: `/${question}`, text: stringIn(record[question]) }],
       });
-    return buildRollout(
-      {
-        format: 'prompts',
-        isUnsampled: true,
-        record,
-        known: new Set(['prompt', ...(question === null ? [] : [question])]),
-        messages,
-        firstReply: messages.length,
-        groundTruth: model.ground_truth ?? record.answer,
-      },
-      { ...context, validation: true },
-    );
+    return {
+      isUnsampled: true,
+      known: new Set(['prompt', ...(question === null ? [] : [question])]),
+      messages,
+      firstReply: messages.length,
+      groundTruth: model.ground_truth ?? record.answer,
+      isValidation: true,
+    };
   },
-};
+});
 
 /** Trackio's traces (`trackio/sqlite_storage.py`), where verl, TRL, ROLL and slime log rollouts: rows of its SQLite file or of the parquet made from it. */
-export const trackio: Format = {
+export const trackio: Format = messageFormat({
   name: 'trackio',
   basis: 'files',
   mapping: {
@@ -236,33 +227,28 @@ export const trackio: Format = {
     record.metadata !== undefined &&
     record.run_name !== undefined &&
     record.key !== undefined,
-  read(record, context) {
+  find(record) {
     const held = typeof record.metadata === 'string' ? parsed(record.metadata) : record.metadata;
     const metadata = isJsonObject(held) ? held : {};
     const reward = numberOf(metadata.reward);
-    return buildRollout(
-      {
-        format: 'trackio',
-        record,
-        known: new Set('messages metadata search_text step log_id space_id'.split(' ')),
-        messages: chatList(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`)),
-        hasCallsApart: true,
-        score: reward === null || Number.isNaN(reward) ? null : reward,
-        step: numberOf(record.step),
-        uid: idOf(record.id),
-        group: idOf(metadata.group),
-        status: idOf(metadata.status),
-        groundTruth: metadata.answer ?? metadata.ground_truth,
-        tools: metadata.tools,
-        extras: metadata,
-      },
-      context,
-    );
+    return {
+      known: new Set('messages metadata search_text step log_id space_id'.split(' ')),
+      messages: chatList(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`)),
+      hasCallsApart: true,
+      score: reward === null || Number.isNaN(reward) ? null : reward,
+      step: numberOf(record.step),
+      uid: idOf(record.id),
+      group: idOf(metadata.group),
+      status: idOf(metadata.status),
+      groundTruth: metadata.answer ?? metadata.ground_truth,
+      tools: metadata.tools,
+      extras: metadata,
+    };
   },
-};
+});
 
 /** A model call recorded by rLLM's gateway (`traces(trace_id, data, created_at)`): the request and the response. */
-export const rllmGateway: Format = {
+export const rllmGateway: Format = messageFormat({
   name: 'rllm-gateway',
   basis: 'documentation',
   mapping: {
@@ -270,7 +256,7 @@ export const rllmGateway: Format = {
     tokens: 'data.prompt_token_ids and completion_token_ids',
   },
   detects: (record) => record.trace_id !== undefined && record.data !== undefined && record.created_at !== undefined,
-  read(record, context) {
+  find(record) {
     const held = typeof record.data === 'string' ? parsed(record.data) : record.data;
     const data = isJsonObject(held) ? held : {};
     const input = isJsonObject(data.input) ? data.input : isJsonObject(data.request) ? data.request : data;
@@ -285,20 +271,15 @@ export const rllmGateway: Format = {
         ? output.message
         : output;
     if (isChatMessage(reply)) messages.push({ ...chatMessage(reply, '/data/response'), role: 'assistant' });
-    return buildRollout(
-      {
-        format: 'rllm-gateway',
-        record,
-        known: new Set(['data']),
-        messages,
-        hasCallsApart: true,
-        uid: idOf(record.trace_id),
-        score: numberOf(data.reward),
-        extras: Object.fromEntries(
-          Object.entries(data).filter(([, value]) => typeof value !== 'object' || value === null),
-        ),
-      },
-      context,
-    );
+    return {
+      known: new Set(['data']),
+      messages,
+      hasCallsApart: true,
+      uid: idOf(record.trace_id),
+      score: numberOf(data.reward),
+      extras: Object.fromEntries(
+        Object.entries(data).filter(([, value]) => typeof value !== 'object' || value === null),
+      ),
+    };
   },
-};
+});

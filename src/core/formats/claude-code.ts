@@ -3,7 +3,7 @@ import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { repliesOf, resultMessage, withResults } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
@@ -41,7 +41,7 @@ export const claudeCode: Session = {
  * A session: the blocks of one message may be on several lines; results are tool turns. A compaction begins another
  * history, a sidechain is a subagent's, and editing a prompt turns what was said before into a branch.
  */
-export const claudeCodeFormat: Format = {
+export const claudeCodeFormat: Format = messageFormat({
   name: 'claude-code',
   isStepless: true,
   isUntrained: true,
@@ -54,7 +54,7 @@ export const claudeCodeFormat: Format = {
   },
   detects: (record) => record.session_of === claudeCode.name || listKey(record) !== undefined,
   times: sessionTimes,
-  read(record, context) {
+  find(record, context) {
     const field = listKey(record) ?? 'events';
     const events = objectsOf(record[field]);
     const isSub =
@@ -155,28 +155,23 @@ export const claudeCodeFormat: Format = {
       });
     }
     const session = events.find((one) => one.sessionId !== undefined || one.session_id !== undefined);
-    return buildRollout(
-      {
-        format: 'claude-code',
-        record,
-        known: new Set(['session_of', field, 'subagents']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        uid: idOf(session?.sessionId ?? session?.session_id),
-        status,
-        extras: {
-          ...(model === null ? {} : { model }),
-          ...(reason === null ? {} : { stop_reason: reason }),
-          ...(Object.keys(usage).length > 0 ? { usage } : {}),
-          ...pick(session ?? {}, ['cwd', 'version', 'gitBranch']),
-          ...summaryOf(events),
-        },
+    return {
+      known: new Set(['session_of', field, 'subagents']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      uid: idOf(session?.sessionId ?? session?.session_id),
+      status,
+      extras: {
+        ...(model === null ? {} : { model }),
+        ...(reason === null ? {} : { stop_reason: reason }),
+        ...(Object.keys(usage).length > 0 ? { usage } : {}),
+        ...pick(session ?? {}, ['cwd', 'version', 'gitBranch']),
+        ...summaryOf(events),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 /** Claude Code's note beside a result's block, used if the block says nothing: `interrupted`, or an error in words. */
 function notedResults(messages: FoundMessage[], { toolUseResult }: JsonObject): FoundMessage[] {

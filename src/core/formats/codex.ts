@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
@@ -32,7 +32,7 @@ export const codex: Session = {
   keyOf: () => null,
 };
 
-export const codexFormat: Format = {
+export const codexFormat: Format = messageFormat({
   name: 'codex',
   isStepless: true,
   isUntrained: true,
@@ -45,7 +45,7 @@ export const codexFormat: Format = {
   },
   detects: (record) => record.session_of === codex.name,
   times: sessionTimes,
-  read(record, context) {
+  find(record) {
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     let items: JsonObject[] = [];
@@ -133,27 +133,22 @@ export const codexFormat: Format = {
       for (const one of contexts) if (one.after !== null) one.after++;
     }
     const { instructions: _one, base_instructions: _two, ...shown } = meta;
-    return buildRollout(
-      {
-        format: 'codex',
-        record,
-        known: new Set(['session_of', 'events']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        uid: idOf(meta.id),
-        status,
-        extras: {
-          ...(Object.keys(shown).length > 0 ? { session: shown } : {}),
-          ...(model === null ? {} : { model }),
-          ...(usage === undefined ? {} : { usage }),
-          ...(errors.length > 0 ? { errors } : {}),
-        },
+    return {
+      known: new Set(['session_of', 'events']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      uid: idOf(meta.id),
+      status,
+      extras: {
+        ...(Object.keys(shown).length > 0 ? { session: shown } : {}),
+        ...(model === null ? {} : { model }),
+        ...(usage === undefined ? {} : { usage }),
+        ...(errors.length > 0 ? { errors } : {}),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 const isNoted = (error: JsonValue | undefined): error is JsonValue =>
   error !== undefined && error !== null && error !== '';

@@ -2,7 +2,7 @@ import { isJsonObject, stringIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { resultText } from './any-message.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
@@ -10,7 +10,7 @@ import { callUsage, payloadOf } from './payload.ts';
 import { idOf } from './values.ts';
 
 /** An entry of DSPy's `lm.history`: the request beside its outputs. */
-export const dspyHistory: Format = {
+export const dspyHistory: Format = messageFormat({
   name: 'dspy-history',
   isUntrained: true,
   basis: 'files',
@@ -23,7 +23,7 @@ export const dspyHistory: Format = {
     Array.isArray(record.outputs) &&
     record.kwargs !== undefined &&
     (record.messages !== undefined || record.prompt !== undefined),
-  read(record, context) {
+  find(record) {
     const { messages: list, prompt } = record;
     const asked = payloadOf(
       Array.isArray(list) && list.length > 0 ? list : prompt,
@@ -38,24 +38,19 @@ export const dspyHistory: Format = {
         : payloadOf(output, '/outputs/0', 'assistant').messages;
     const finish = answer.finish;
     const usage = callUsage(record.usage) ?? answer.usage ?? null;
-    return buildRollout(
-      {
-        format: 'dspy-history',
-        record,
-        known: new Set(['messages', 'prompt', 'outputs', 'response', 'usage']),
-        messages: [...asked.messages, ...(answer.messages.length > 0 ? answer.messages : said)],
-        hasCallsApart: true,
-        uid: idOf(record.uuid ?? null),
-        ended: finish === undefined ? null : endedByReason('finish', finish),
-        extras: summed(usage === null ? [] : [usage]),
-      },
-      context,
-    );
+    return {
+      known: new Set(['messages', 'prompt', 'outputs', 'response', 'usage']),
+      messages: [...asked.messages, ...(answer.messages.length > 0 ? answer.messages : said)],
+      hasCallsApart: true,
+      uid: idOf(record.uuid ?? null),
+      ended: finish === undefined ? null : endedByReason('finish', finish),
+      extras: summed(usage === null ? [] : [usage]),
+    };
   },
-};
+});
 
 /** A prediction of DSPy's ReAct: thoughts, tools and observations by number, then the answer. */
-export const dspyPrediction: Format = {
+export const dspyPrediction: Format = messageFormat({
   name: 'dspy',
   isUntrained: true,
   basis: 'files',
@@ -66,7 +61,7 @@ export const dspyPrediction: Format = {
   detects: ({ trajectory }) =>
     isJsonObject(trajectory) &&
     Object.keys(trajectory).some((key) => /^(?:thought|tool_name|observation)_0$/.test(key)),
-  read(record, context) {
+  find(record) {
     const trajectory = isJsonObject(record.trajectory) ? record.trajectory : {};
     const messages: FoundMessage[] = [];
     const inputs = ['question', 'input', 'task', 'query'].filter((key) => typeof record[key] === 'string');
@@ -110,6 +105,6 @@ export const dspyPrediction: Format = {
         ],
       });
     for (const [key] of answers) known.add(key);
-    return buildRollout({ format: 'dspy', record, known, messages, hasCallsApart: true }, context);
+    return { known, messages, hasCallsApart: true };
   },
-};
+});

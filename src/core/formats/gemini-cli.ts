@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { outcomeOfResponse, responseText, resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
@@ -23,7 +23,7 @@ export const gemini: Session = {
   keyOf: () => null,
 };
 
-export const geminiFormat: Format = {
+export const geminiFormat: Format = messageFormat({
   name: 'gemini-cli',
   isStepless: true,
   isUntrained: true,
@@ -39,25 +39,20 @@ export const geminiFormat: Format = {
       record.sessionId !== undefined &&
       (record.projectHash !== undefined || record.startTime !== undefined)),
   times: sessionTimes,
-  read(record, context) {
+  find(record) {
     const field = record.session_of === gemini.name ? 'events' : 'messages';
     const newest = new Map<string, { one: JsonObject; at: number }>();
     for (const [at, one] of objectsOf(record[field]).entries()) newest.set(idOf(one.id) ?? `at ${at}`, { one, at });
     const messages = [...newest.values()].flatMap(({ one, at }) => geminiMessages(one, `/${field}/${at}`));
     const head = objectsOf(record.events).find((one) => one.sessionId !== undefined) ?? record;
-    return buildRollout(
-      {
-        format: 'gemini-cli',
-        record,
-        known: new Set(['session_of', 'events', 'messages']),
-        messages,
-        hasCallsApart: true,
-        uid: idOf(head.sessionId),
-      },
-      context,
-    );
+    return {
+      known: new Set(['session_of', 'events', 'messages']),
+      messages,
+      hasCallsApart: true,
+      uid: idOf(head.sessionId),
+    };
   },
-};
+});
 
 function geminiMessages(one: JsonObject, place: string): FoundMessage[] {
   const lost = lostMessage(one, place);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { itemAt } from '../lists/at.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
@@ -18,7 +18,7 @@ export const geminiStream: Session = {
   keyOf: () => null,
 };
 
-export const geminiStreamFormat: Format = {
+export const geminiStreamFormat: Format = messageFormat({
   name: 'gemini-stream',
   isStepless: true,
   isUntrained: true,
@@ -29,7 +29,7 @@ export const geminiStreamFormat: Format = {
     status: 'status of the line result',
   },
   detects: (record) => record.session_of === geminiStream.name,
-  read(record, context) {
+  find(record) {
     const messages: FoundMessage[] = [];
     let head: JsonObject = {};
     let end: JsonObject = {};
@@ -73,22 +73,17 @@ export const geminiStreamFormat: Format = {
       open = null;
     }
     const { session_id, model } = head;
-    return buildRollout(
-      {
-        format: 'gemini-stream',
-        record,
-        known: new Set(['session_of', 'events']),
-        messages,
-        hasCallsApart: true,
-        uid: idOf(session_id),
-        status: idOf(end.status),
-        extras: {
-          ...(model === undefined ? {} : { model }),
-          ...(end.stats === undefined ? {} : { usage: end.stats }),
-          ...(errors.length === 0 ? {} : { errors }),
-        },
+    return {
+      known: new Set(['session_of', 'events']),
+      messages,
+      hasCallsApart: true,
+      uid: idOf(session_id),
+      status: idOf(end.status),
+      extras: {
+        ...(model === undefined ? {} : { model }),
+        ...(end.stats === undefined ? {} : { usage: end.stats }),
+        ...(errors.length === 0 ? {} : { errors }),
       },
-      context,
-    );
+    };
   },
-};
+});

@@ -2,7 +2,7 @@ import { hashOf } from '../json/fingerprint.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { buildRollout, type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './id-turns.ts';
 import { chatMessage } from './openai-message.ts';
@@ -31,7 +31,7 @@ export const artGroup: Format = {
  * One trajectory of ART, from its JSONL and YAML (`messages_and_choices`), or a row of its parquet (`messages` with
  * `trainable`).
  */
-export const art: Format = {
+export const art: Format = messageFormat({
   name: 'art',
   basis: 'files',
   mapping: {
@@ -46,7 +46,7 @@ export const art: Format = {
     (Array.isArray(record.messages) &&
       objectsOf(record.messages).some((one) => one.trainable !== undefined) &&
       record.reward !== undefined),
-  read(record, context) {
+  find(record) {
     const field = Array.isArray(record.messages_and_choices) ? 'messages_and_choices' : 'messages';
     const reasons: string[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
@@ -74,30 +74,25 @@ export const art: Format = {
     const metadata = isJsonObject(record.metadata) ? record.metadata : {};
     const metrics = typeof record.metrics === 'string' ? parsed(record.metrics) : record.metrics;
     const reason = reasons.at(-1);
-    return buildRollout(
-      {
-        format: 'art',
-        record,
-        known: new Set(['messages_and_choices', 'messages', 'additional_histories', 'reward', 'tools', 'metrics']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        score: numberOf(record.reward),
-        named: namedNumbers(metrics),
-        group: idOf(record.group_index) ?? idOf(group.key),
-        groundTruth: metadata.answer,
-        tools: typeof record.tools === 'string' ? parsed(record.tools) : record.tools,
-        mask: 'recorded',
-        extras: {
-          ...(metrics === undefined || metrics === null ? {} : { metrics }),
-          ...(reason === undefined ? {} : { finish_reason: reason }),
-          ...(isJsonObject(group.metadata) ? { group_metadata: group.metadata } : {}),
-        },
+    return {
+      known: new Set(['messages_and_choices', 'messages', 'additional_histories', 'reward', 'tools', 'metrics']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      score: numberOf(record.reward),
+      named: namedNumbers(metrics),
+      group: idOf(record.group_index) ?? idOf(group.key),
+      groundTruth: metadata.answer,
+      tools: typeof record.tools === 'string' ? parsed(record.tools) : record.tools,
+      mask: 'recorded',
+      extras: {
+        ...(metrics === undefined || metrics === null ? {} : { metrics }),
+        ...(reason === undefined ? {} : { finish_reason: reason }),
+        ...(isJsonObject(group.metadata) ? { group_metadata: group.metadata } : {}),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 /**
  * Atropos' group (`atroposlib/envs/base.py`): columns of one prompt's rollouts. A mask of −100 is not trained; else it

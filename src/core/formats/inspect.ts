@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { inspectTimes } from './recorded-times.ts';
@@ -39,7 +39,7 @@ const LETTERS: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
  * One sample of Inspect, from a log or a member of an `.eval`. Texts stored as attachments are restored
  * (`attachment://`).
  */
-export const inspectSample: Format = {
+export const inspectSample: Format = messageFormat({
   name: 'inspect',
   isStepless: true,
   isUntrained: true,
@@ -57,7 +57,7 @@ export const inspectSample: Format = {
     record.id !== undefined &&
     (record.input !== undefined || record.messages !== undefined || record.target !== undefined),
   times: inspectTimes,
-  read(record, context) {
+  find(record) {
     const attachments = isJsonObject(record.attachments) ? record.attachments : {};
     const list = objectsOf(record.messages).map((message) => objectIn(attached(message, attachments)));
     const messages = list.map((message, at): FoundMessage => {
@@ -77,41 +77,36 @@ export const inspectSample: Format = {
     const failure = failureIn(record) ?? (Object.keys(scores).length > 0 ? null : failureOfLog(log));
     const spec = isJsonObject(log.eval) ? log.eval : {};
     const events = Array.isArray(record.events) ? record.events.length : 0;
-    return buildRollout(
-      {
-        format: 'inspect',
-        record,
-        known: KNOWN,
-        messages,
-        hasCallsApart: true,
-        contexts: contextsOf(record),
-        score: isOneOfSeveral(record) ? null : (Object.values(scores)[0] ?? null),
-        named: Object.keys(scores).length > 0 ? scores : null,
-        uid: idOf(record.uuid),
-        group: idOf(record.id),
-        groundTruth: record.target,
-        ...(limit === null
-          ? failure === null
-            ? {}
-            : { ended: { how: 'aborted', evidence: failure } as const }
-          : {
-              ended: {
-                how: /time|working|cost|operator|custom/.test(limit) ? 'aborted' : 'length',
-                evidence: `limit ${limit}`,
-              } as const,
-            }),
-        extras: {
-          ...(reason === null ? {} : { finish_reason: reason }),
-          ...(events > 0 ? { events: `${events} events` } : {}),
-          ...(spec.task === undefined ? {} : { task: spec.task }),
-          ...(spec.model === undefined ? {} : { model: spec.model }),
-          ...(log.status === undefined || log.status === null ? {} : { log_status: log.status }),
-        },
+    return {
+      known: KNOWN,
+      messages,
+      hasCallsApart: true,
+      contexts: contextsOf(record),
+      score: isOneOfSeveral(record) ? null : (Object.values(scores)[0] ?? null),
+      named: Object.keys(scores).length > 0 ? scores : null,
+      uid: idOf(record.uuid),
+      group: idOf(record.id),
+      groundTruth: record.target,
+      ...(limit === null
+        ? failure === null
+          ? {}
+          : { ended: { how: 'aborted', evidence: failure } as const }
+        : {
+            ended: {
+              how: /time|working|cost|operator|custom/.test(limit) ? 'aborted' : 'length',
+              evidence: `limit ${limit}`,
+            } as const,
+          }),
+      extras: {
+        ...(reason === null ? {} : { finish_reason: reason }),
+        ...(events > 0 ? { events: `${events} events` } : {}),
+        ...(spec.task === undefined ? {} : { task: spec.task }),
+        ...(spec.model === undefined ? {} : { model: spec.model }),
+        ...(log.status === undefined || log.status === null ? {} : { log_status: log.status }),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 const failureIn = ({ error }: JsonObject): string | null => {
   const message = isJsonObject(error) ? idOf(error.message) : null;

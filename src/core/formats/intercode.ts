@@ -1,7 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './values.ts';
@@ -27,7 +27,7 @@ const tasksOf = ({ meta, logs, ...rest }: JsonObject): JsonObject =>
     : { ...rest, ...(meta === undefined ? {} : { meta }) };
 
 /** One task of InterCode: the question, and actions with an observation and a reward each. */
-export const interCode: Format = {
+export const interCode: Format = messageFormat({
   name: 'intercode',
   isStepless: true,
   isUntrained: true,
@@ -38,7 +38,7 @@ export const interCode: Format = {
     rewards: 'turn_history.rewards',
   },
   detects: (record) => isHistory(record.turn_history),
-  read(record, context) {
+  find(record) {
     const history = isJsonObject(record.turn_history) ? record.turn_history : {};
     const summary = isJsonObject(record.summary) ? record.summary : {};
     const list = (key: string): JsonValue[] => (Array.isArray(history[key]) ? history[key] : []);
@@ -72,21 +72,16 @@ export const interCode: Format = {
         ),
       );
     }
-    return buildRollout(
-      {
-        format: 'intercode',
-        record,
-        known: new Set(['turn_history', 'query']),
-        messages,
-        hasCallsApart: true,
-        score: numberOf(summary.max_reward ?? record.reward),
-        group: idOf(record.task_id),
-        groundTruth: record.gold ?? undefined,
-      },
-      context,
-    );
+    return {
+      known: new Set(['turn_history', 'query']),
+      messages,
+      hasCallsApart: true,
+      score: numberOf(summary.max_reward ?? record.reward),
+      group: idOf(record.task_id),
+      groundTruth: record.gold ?? undefined,
+    };
   },
-};
+});
 
 const isHistory = (value: JsonValue | undefined): boolean =>
   isJsonObject(value) && Array.isArray(value.actions) && Array.isArray(value.observations);

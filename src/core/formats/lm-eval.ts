@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, listIn, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -14,7 +14,7 @@ const SCORES = ['exact_match', 'acc', 'acc_norm', 'pass@1', 'score', 'f1', 'em']
  * For likelihood requests over given continuations, the likeliest is shown as a given reply, because the model wrote
  * none.
  */
-export const lmEval: Format = {
+export const lmEval: Format = messageFormat({
   name: 'lm-eval',
   isStepless: true,
   basis: 'documentation',
@@ -37,7 +37,7 @@ export const lmEval: Format = {
     );
     return replies.map((reply) => ({ ...rest, resps: [[reply]], metrics_of_all: metrics }));
   },
-  read(record, context) {
+  find(record) {
     const { doc_id, target } = record;
     const requests = requestsOf(record.arguments);
     const replies = generated(record);
@@ -48,22 +48,18 @@ export const lmEval: Format = {
     const known = ['doc_id', 'target', 'arguments', ...(replies.length > 0 ? ['resps'] : [])];
     const score = SCORES.map((name) => recordedReward(record[name])).find((one) => one !== null) ?? null;
     const uid = idOf(doc_id);
-    return buildRollout(
-      {
-        format: 'lm-eval',
-        record,
-        known: new Set(known),
-        messages,
-        score,
-        uid,
-        group: uid,
-        groundTruth: target,
-        isUnsampled: replies.length === 0,
-      },
-      { ...context, validation: true },
-    );
+    return {
+      known: new Set(known),
+      messages,
+      score,
+      uid,
+      group: uid,
+      groundTruth: target,
+      isUnsampled: replies.length === 0,
+      isValidation: true,
+    };
   },
-};
+});
 
 interface Request {
   pointer: string;

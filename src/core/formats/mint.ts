@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json/value.ts';
-import { buildRollout } from './build.ts';
+import { messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
 import { idOf, objectsOf, recordedReward } from './values.ts';
 
 /** A line of MINT's `results.jsonl` (`mint/main.py`): the state of a task with its history. */
-export const mint: Format = {
+export const mint: Format = messageFormat({
   name: 'mint',
   isStepless: true,
   isUntrained: true,
@@ -19,28 +19,23 @@ export const mint: Format = {
     'ground truth': 'task.reference',
   },
   detects: ({ state, task }) => isJsonObject(state) && isJsonObject(task) && Array.isArray(state.history),
-  read(record, context) {
+  find(record) {
     const state = isJsonObject(record.state) ? record.state : {};
     const task = isJsonObject(record.task) ? record.task : {};
     const history = objectsOf(state.history);
     // Examples are in the prompt: the first user message holds the whole question.
     const first = history.findIndex(({ role }) => role === 'user');
-    return buildRollout(
-      {
-        format: 'mint',
-        record,
-        known: new Set(['state']),
-        messages: history.map((message, at) => {
-          const one = chatMessage(message, `/state/history/${at}`);
-          return at < first ? given(one) : one;
-        }),
-        score: recordedReward(state.success),
-        status: idOf(state.terminate_reason),
-        group: idOf(task.task_id),
-        groundTruth: task.reference,
-        extras: isJsonObject(state.token_counter) ? { usage: state.token_counter } : {},
-      },
-      context,
-    );
+    return {
+      known: new Set(['state']),
+      messages: history.map((message, at) => {
+        const one = chatMessage(message, `/state/history/${at}`);
+        return at < first ? given(one) : one;
+      }),
+      score: recordedReward(state.success),
+      status: idOf(state.terminate_reason),
+      group: idOf(task.task_id),
+      groundTruth: task.reference,
+      extras: isJsonObject(state.token_counter) ? { usage: state.token_counter } : {},
+    };
   },
-};
+});

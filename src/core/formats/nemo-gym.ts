@@ -2,7 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Ended } from '../rollout/ended.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout } from './build.ts';
+import { messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -13,7 +13,7 @@ import { idOf, idsOf, numberOf, numbersOf, objectsOf, recordedReward } from './v
 const KNOWN = new Set('responses_create_params response reward _ng_task_index expected_answer'.split(' '));
 
 /** NeMo-Gym's rollouts: request and response as in OpenAI's Responses API, plus the reward and the verifier's keys. */
-export const nemoGym: Format = {
+export const nemoGym: Format = messageFormat({
   name: 'nemo-gym',
   basis: 'files',
   mapping: {
@@ -25,7 +25,7 @@ export const nemoGym: Format = {
     tokens: 'prompt_token_ids and generation_token_ids of the items, if not empty',
   },
   detects: (record) => isJsonObject(record.responses_create_params),
-  read(record, context) {
+  find(record) {
     const asked = objectIn(record.responses_create_params);
     const response = isJsonObject(record.response) ? record.response : {};
     const input = asked.input;
@@ -56,42 +56,38 @@ export const nemoGym: Format = {
     const tokens = joinCalls(items.map(itemTokens).filter((one) => one !== null));
     const incomplete = isJsonObject(response.incomplete_details) ? idOf(response.incomplete_details.reason) : null;
     const { usage, model, error } = response;
-    return buildRollout(
-      {
-        format: 'nemo-gym',
-        record,
-        known: KNOWN,
-        messages: [...prompt, ...reply],
-        hasCallsApart: true,
-        firstReply,
-        contexts,
-        score: recordedReward(record.reward),
-        group: idOf(record._ng_task_index),
-        uid: idOf(response.id),
-        status: idOf(response.status),
-        ended: incomplete === null && response.incomplete_details === null ? unusedBudget(asked, usage) : null,
-        groundTruth: record.expected_answer ?? record.answer,
-        tools: asked.tools ?? [],
-        tokens,
-        ...(tokens === null ? {} : { mask: 'recorded' as const }),
-        extras: {
-          ...(usage ? { usage } : {}),
-          ...(model ? { model } : {}),
-          ...(error ? { error } : {}),
-          // A count of the file's items counts the calls of these more than once.
-          ...(repeated === 0
-            ? {}
-            : {
-                repeated_histories: `${repeated} of ${repeated + (nested?.length ?? 0)} lists, each continued by the next`,
-              }),
-          ...(incomplete === null ? {} : { finish_reason: incomplete }),
-        },
+    return {
+      known: KNOWN,
+      messages: [...prompt, ...reply],
+      hasCallsApart: true,
+      firstReply,
+      contexts,
+      score: recordedReward(record.reward),
+      group: idOf(record._ng_task_index),
+      uid: idOf(response.id),
+      status: idOf(response.status),
+      ended: incomplete === null && response.incomplete_details === null ? unusedBudget(asked, usage) : null,
+      groundTruth: record.expected_answer ?? record.answer,
+      tools: asked.tools ?? [],
+      tokens,
+      ...(tokens === null ? {} : { mask: 'recorded' as const }),
+      extras: {
+        ...(usage ? { usage } : {}),
+        ...(model ? { model } : {}),
+        ...(error ? { error } : {}),
+        // A count of the file's items counts the calls of these more than once.
+        ...(repeated === 0
+          ? {}
+          : {
+              repeated_histories: `${repeated} of ${repeated + (nested?.length ?? 0)} lists, each continued by the next`,
+            }),
+        ...(incomplete === null ? {} : { finish_reason: incomplete }),
       },
       // A trainer needs the ids of what was sampled: without them the rollouts were collected or evaluated.
-      tokens === null ? { ...context, validation: true } : context,
-    );
+      isValidation: tokens === null,
+    };
   },
-};
+});
 
 /** Gym notes an answer that was cut, and one that used less than its tokens was not. */
 function unusedBudget(asked: JsonObject, usage: JsonValue | undefined): Ended | null {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout } from './build.ts';
+import { messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { callUsage, payloadOf } from './payload.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
@@ -128,7 +128,7 @@ const isFailedRun = (record: JsonObject): boolean =>
   typeof record.error === 'string' && Object.keys(record).sort().join() === 'error,name';
 
 /** A session of the OpenAI Agents SDK: rows of its database, or what `to_input_list()` gives. */
-export const agentsSessionFormat: Format = {
+export const agentsSessionFormat: Format = messageFormat({
   name: 'openai-agents-session',
   isStepless: true,
   isUntrained: true,
@@ -136,24 +136,19 @@ export const agentsSessionFormat: Format = {
   mapping: { turns: 'message_data of agent_messages, or input_list', uid: 'session_id, or name' },
   detects: (record) =>
     record.session_of === agentsSession.name || Array.isArray(record.input_list) || isFailedRun(record),
-  read(record, context) {
+  find(record) {
     const rows = objectsOf(record.events);
     const items = Array.isArray(record.input_list)
       ? record.input_list
       : rows.map(({ message_data: held }) => (typeof held === 'string' ? (parsed(held) ?? held) : (held ?? null)));
     const at = Array.isArray(record.input_list) ? '/input_list' : '/events';
-    return buildRollout(
-      {
-        format: 'openai-agents-session',
-        record,
-        known: new Set(['session_of', 'events', 'input_list', 'name', 'error']),
-        messages: payloadOf(items, at, 'user').messages,
-        hasCallsApart: true,
-        uid: idOf(rows[0]?.session_id ?? record.name ?? record.id ?? null),
-        status: record.error === undefined || record.error === null ? null : 'error',
-        extras: record.error === undefined || record.error === null ? {} : { errors: [record.error] },
-      },
-      context,
-    );
+    return {
+      known: new Set(['session_of', 'events', 'input_list', 'name', 'error']),
+      messages: payloadOf(items, at, 'user').messages,
+      hasCallsApart: true,
+      uid: idOf(rows[0]?.session_id ?? record.name ?? record.id ?? null),
+      status: record.error === undefined || record.error === null ? null : 'error',
+      extras: record.error === undefined || record.error === null ? {} : { errors: [record.error] },
+    };
   },
-};
+});

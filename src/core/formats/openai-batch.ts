@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -14,7 +14,7 @@ const choicesOf = ({ response }: JsonObject): JsonObject[] =>
  * A line of the output of OpenAI's Batch API, which other servers also offer: only the reply, because the question is
  * in the input.
  */
-export const openaiBatch: Format = {
+export const openaiBatch: Format = messageFormat({
   name: 'openai-batch',
   isStepless: true,
   basis: 'documentation',
@@ -38,7 +38,7 @@ export const openaiBatch: Format = {
       response: { ...response, body: { ...batchObject(response.body), choices: [choice] } },
     }));
   },
-  read(record, context) {
+  find(record) {
     const response = batchObject(record.response);
     const body = batchObject(response.body);
     const [choice] = choicesOf(record);
@@ -50,26 +50,22 @@ export const openaiBatch: Format = {
         : responseMessages(objectsOf(body.output), '/response/body/output');
     const reason = idOf(choice?.finish_reason) ?? idOf(batchObject(body.incomplete_details).reason);
     const uid = idOf(record.custom_id);
-    return buildRollout(
-      {
-        format: 'openai-batch',
-        record,
-        known: new Set(['response', 'error', 'custom_id']),
-        messages,
-        hasCallsApart: true,
-        uid,
-        group: choice?.index === undefined || choice.index === null ? null : uid,
-        status: whyRefused(record),
-        extras: {
-          ...(reason === null ? {} : { finish_reason: reason }),
-          ...(idOf(body.model) === null ? {} : { model: body.model }),
-          ...(isJsonObject(body.usage ?? undefined) ? { usage: body.usage } : {}),
-        },
+    return {
+      known: new Set(['response', 'error', 'custom_id']),
+      messages,
+      hasCallsApart: true,
+      uid,
+      group: choice?.index === undefined || choice.index === null ? null : uid,
+      status: whyRefused(record),
+      extras: {
+        ...(reason === null ? {} : { finish_reason: reason }),
+        ...(idOf(body.model) === null ? {} : { model: body.model }),
+        ...(isJsonObject(body.usage ?? undefined) ? { usage: body.usage } : {}),
       },
-      { ...context, validation: true },
-    );
+      isValidation: true,
+    };
   },
-};
+});
 
 /** Null for a request that was answered. */
 function whyRefused(record: JsonObject): string | null {
@@ -83,7 +79,7 @@ function whyRefused(record: JsonObject): string | null {
 }
 
 /** A line of such a batch's input: the question. */
-export const openaiBatchInput: Format = {
+export const openaiBatchInput: Format = messageFormat({
   name: 'openai-batch',
   isStepless: true,
   basis: 'documentation',
@@ -93,7 +89,7 @@ export const openaiBatchInput: Format = {
     typeof method === 'string' &&
     typeof url === 'string' &&
     isJsonObject(body ?? undefined),
-  read(record, context) {
+  find(record) {
     const body = batchObject(record.body);
     const text = ['prompt', 'input'].find((key) => typeof body[key] === 'string');
     const messages: FoundMessage[] =
@@ -102,17 +98,13 @@ export const openaiBatchInput: Format = {
         : body.messages !== undefined
           ? objectsOf(body.messages).map((message, at) => chatMessage(message, `/body/messages/${at}`))
           : responseMessages(objectsOf(body.input), '/body/input');
-    return buildRollout(
-      {
-        format: 'openai-batch',
-        record,
-        known: new Set(['body', 'custom_id']),
-        messages: messages.map(given),
-        firstReply: messages.length,
-        uid: idOf(record.custom_id),
-        tools: body.tools,
-      },
-      { ...context, validation: true },
-    );
+    return {
+      known: new Set(['body', 'custom_id']),
+      messages: messages.map(given),
+      firstReply: messages.length,
+      uid: idOf(record.custom_id),
+      tools: body.tools,
+      isValidation: true,
+    };
   },
-};
+});

@@ -3,7 +3,7 @@ import { endedByReason } from '../rollout/ended.ts';
 import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { resultText } from './any-message.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { summed } from './langchain.ts';
 import { traceSeconds } from './spans.ts';
@@ -20,7 +20,7 @@ const isOpencode = (one: JsonObject): boolean =>
   isJsonObject(one.info) && typeof one.info.role === 'string' && Array.isArray(one.parts);
 
 /** Sessions of opencode: `opencode export`, and its database. */
-export const opencode: Format = {
+export const opencode: Format = messageFormat({
   name: 'opencode',
   isStepless: true,
   isUntrained: true,
@@ -36,7 +36,7 @@ export const opencode: Format = {
     (Array.isArray(record.messages) &&
       record.messages.length > 0 &&
       record.messages.every((one) => isJsonObject(one) && isOpencode(one))),
-  read(record, context) {
+  find(record) {
     const { info, list } =
       record.session_of === opencodeRows.name
         ? fromRows(objectsOf(record.events))
@@ -83,34 +83,29 @@ export const opencode: Format = {
             spans.map(({ span, turn }) => ({ ...span, start: span.start - start, end: span.end - start, turn })),
           );
     const models = [...new Set(replies.flatMap(({ modelID: id }) => idOf(id ?? null) ?? []))];
-    return buildRollout(
-      {
-        format: 'opencode',
-        record,
-        known: new Set(['session_of', 'events', 'info', 'messages']),
-        messages,
-        hasCallsApart: true,
-        uid: idOf(info.id ?? null),
-        status: errors.length > 0 ? 'error' : null,
-        ended: finish === null ? null : endedByReason('finish', finish),
-        extras: {
-          ...shortOf(info),
-          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
-          ...summed(
-            replies.flatMap(({ tokens, cost }) =>
-              isJsonObject(tokens)
-                ? [{ input: numberOf(tokens.input), output: numberOf(tokens.output), cost: numberOf(cost) }]
-                : [],
-            ),
+    return {
+      known: new Set(['session_of', 'events', 'info', 'messages']),
+      messages,
+      hasCallsApart: true,
+      uid: idOf(info.id ?? null),
+      status: errors.length > 0 ? 'error' : null,
+      ended: finish === null ? null : endedByReason('finish', finish),
+      extras: {
+        ...shortOf(info),
+        ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
+        ...summed(
+          replies.flatMap(({ tokens, cost }) =>
+            isJsonObject(tokens)
+              ? [{ input: numberOf(tokens.input), output: numberOf(tokens.output), cost: numberOf(cost) }]
+              : [],
           ),
-          ...(errors.length > 0 ? { errors } : {}),
-        },
-        times,
+        ),
+        ...(errors.length > 0 ? { errors } : {}),
       },
-      context,
-    );
+      times,
+    };
   },
-};
+});
 
 const ABOUT = ['title', 'agent', 'directory', 'version', 'parentID', 'parent_id', 'slug'];
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
+import { type FoundMessage, type MessageCall, type MessageText, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
@@ -22,7 +22,7 @@ const NO_CALL = new Set([
 ]);
 
 /** Events of OpenHands (`openhands/events/serialization`): actions with an observation each, of a saved trajectory (an array) or of a line of `output.jsonl`. */
-export const openHands: Format = {
+export const openHands: Format = messageFormat({
   name: 'openhands',
   isStepless: true,
   isUntrained: true,
@@ -42,29 +42,24 @@ export const openHands: Format = {
           ? isEvent(one) || openHandsSdk.isEvent(one)
           : Array.isArray(one) && isJsonObject(one[0] ?? null) && isEvent(objectIn(one[0])),
       )),
-  read(record, context) {
+  find(record) {
     const isSession = record.session_of === 'openhands';
     const field = isSession ? 'events' : 'history';
     const list = (Array.isArray(record[field]) ? record[field] : []).flat().filter(isJsonObject);
     const result = isJsonObject(record.test_result) ? record.test_result : {};
     const report = isJsonObject(result.report) ? result.report : isJsonObject(record.report) ? record.report : {};
     const success = record.success ?? report.resolved ?? record.resolved;
-    return buildRollout(
-      {
-        format: 'openhands',
-        record,
-        known: new Set(['history', 'events', 'session_of', 'instruction']),
-        ...eventHistory(list, field),
-        hasCallsApart: true,
-        score: typeof success === 'boolean' ? Number(success) : numberOf(success),
-        uid: idOf(record.instance_id),
-        status: idOf(record.error),
-        named: namedNumbers(report),
-      },
-      context,
-    );
+    return {
+      known: new Set(['history', 'events', 'session_of', 'instruction']),
+      ...eventHistory(list, field),
+      hasCallsApart: true,
+      score: typeof success === 'boolean' ? Number(success) : numberOf(success),
+      uid: idOf(record.instance_id),
+      status: idOf(record.error),
+      named: namedNumbers(report),
+    };
   },
-};
+});
 
 /** The messages of events. A condensation replaces some with a summary, which begins another history. */
 function eventHistory(events: readonly JsonObject[], field: string): { messages: FoundMessage[]; contexts: Context[] } {
@@ -198,7 +193,7 @@ export const openHandsSdk: Session = {
   keyOf: () => null,
 };
 
-export const openHandsSdkFormat: Format = {
+export const openHandsSdkFormat: Format = messageFormat({
   name: 'openhands-sdk',
   isStepless: true,
   isUntrained: true,
@@ -209,20 +204,14 @@ export const openHandsSdkFormat: Format = {
     contexts: 'Condensation',
   },
   detects: (record) => record.session_of === openHandsSdk.name,
-  read: (record, context) =>
-    buildRollout(
-      {
-        format: 'openhands-sdk',
-        record,
-        known: new Set(['events', 'session_of']),
-        ...eventHistory(objectsOf(record.events), 'events'),
-        hasCallsApart: true,
-        uid: idOf(record.id),
-        status: idOf(record.execution_status ?? record.agent_status),
-      },
-      context,
-    ),
-};
+  find: (record) => ({
+    known: new Set(['events', 'session_of']),
+    ...eventHistory(objectsOf(record.events), 'events'),
+    hasCallsApart: true,
+    uid: idOf(record.id),
+    status: idOf(record.execution_status ?? record.agent_status),
+  }),
+});
 
 function sdkMessage(event: JsonObject, place: string): FoundMessage[] {
   const reasoning: MessageText[] =

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { chatMessage } from './openai-message.ts';
@@ -21,7 +21,7 @@ export const pi: Session = {
   keyOf: () => null,
 };
 
-export const piFormat: Format = {
+export const piFormat: Format = messageFormat({
   name: 'pi',
   isStepless: true,
   isUntrained: true,
@@ -33,7 +33,7 @@ export const piFormat: Format = {
   },
   detects: (record) => record.session_of === pi.name,
   times: sessionTimes,
-  read(record, context) {
+  find(record) {
     const events = objectsOf(record.events);
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
@@ -79,21 +79,16 @@ export const piFormat: Format = {
       messages.push({ ...shown, context, ...(failed ? { trained: false } : {}) });
     }
     const { type: _type, ...shown } = session;
-    return buildRollout(
-      {
-        format: 'pi',
-        record,
-        known: new Set(['session_of', 'events']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        uid: idOf(session.id),
-        extras: { ...shown, ...(reason === null ? {} : { stop_reason: reason }) },
-      },
-      context,
-    );
+    return {
+      known: new Set(['session_of', 'events']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      uid: idOf(session.id),
+      extras: { ...shown, ...(reason === null ? {} : { stop_reason: reason }) },
+    };
   },
-};
+});
 
 /**
  * The lines that are not ancestors of the last one, each with the first line of its branch. Parents may be missing or

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { anyMessages } from './any-message.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
 import { callUsage } from './payload.ts';
@@ -22,7 +22,7 @@ const messagesKey = (record: JsonObject): string | undefined =>
   });
 
 /** Message histories of Pydantic AI (`ModelMessagesTypeAdapter`). */
-export const pydanticAi: Format = {
+export const pydanticAi: Format = messageFormat({
   name: 'pydantic-ai',
   isUntrained: true,
   basis: 'files',
@@ -32,7 +32,7 @@ export const pydanticAi: Format = {
     uid: 'run_id',
   },
   detects: (record) => messagesKey(record) !== undefined,
-  read(record, context) {
+  find(record) {
     const field = messagesKey(record) ?? 'messages';
     const list = objectsOf(record[field]);
     const messages: FoundMessage[] = [];
@@ -53,30 +53,25 @@ export const pydanticAi: Format = {
     const last = replies.at(-1);
     const finish = idOf(last?.finish_reason ?? null);
     const models = [...new Set(replies.flatMap(({ model_name: name }) => idOf(name ?? null) ?? []))];
-    return buildRollout(
-      {
-        format: 'pydantic-ai',
-        record,
-        known: new Set([field]),
-        messages,
-        hasCallsApart: true,
-        uid: idOf(record.id ?? record.run_id ?? list.find(({ run_id: id }) => typeof id === 'string')?.run_id ?? null),
-        status: idOf(record.status ?? null),
-        ended: finish === null ? null : endedByReason('finish', finish),
-        extras: {
-          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
-          // Zero is what the SDK writes where the provider named none.
-          ...summed(
-            replies
-              .flatMap(({ usage }) => callUsage(usage) ?? [])
-              .filter(({ input, output }) => input !== 0 || output !== 0),
-          ),
-        },
+    return {
+      known: new Set([field]),
+      messages,
+      hasCallsApart: true,
+      uid: idOf(record.id ?? record.run_id ?? list.find(({ run_id: id }) => typeof id === 'string')?.run_id ?? null),
+      status: idOf(record.status ?? null),
+      ended: finish === null ? null : endedByReason('finish', finish),
+      extras: {
+        ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0] : models }),
+        // Zero is what the SDK writes where the provider named none.
+        ...summed(
+          replies
+            .flatMap(({ usage }) => callUsage(usage) ?? [])
+            .filter(({ input, output }) => input !== 0 || output !== 0),
+        ),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 const partRole = ({ part_kind: kind, tool_name: tool }: JsonObject): string =>
   kind === 'system-prompt' || kind === 'instructions'

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { endedByReason } from '../rollout/ended.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
 import { withResults } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
@@ -16,7 +16,7 @@ export const recorder: Session = {
 
 const KINDS: readonly Context['kind'][] = ['main', 'branch', 'compaction', 'subagent'];
 
-export const recorderFormat: Format = {
+export const recorderFormat: Format = messageFormat({
   name: 'recorder',
   isStepless: true,
   basis: 'files',
@@ -28,7 +28,7 @@ export const recorderFormat: Format = {
     tokens: 'responses with token ids',
   },
   detects: (record) => record.session_of === recorder.name,
-  read(record, context) {
+  find(record) {
     const events = objectsOf(record.events);
     const of = (type: string): JsonObject[] => events.filter((event) => event.type === type);
     const messages: FoundMessage[] = [];
@@ -65,32 +65,27 @@ export const recorderFormat: Format = {
     const last = responses.at(-1);
     const finish = idOf(last?.finish ?? null);
     const firstReply = messages.findIndex(({ trained }) => trained === null);
-    return buildRollout(
-      {
-        format: 'recorder',
-        record,
-        known: new Set(['session_of', 'events']),
-        messages: messages.map((one) => ({ ...one, context: exchanged(one.context ?? 0, main) })),
-        hasCallsApart: true,
-        contexts: mainFirst(contexts, main),
-        uid: idOf(head?.id ?? null),
-        score: numberOf(reward?.score ?? reward?.reward),
-        groundTruth: reward?.ground_truth,
-        tools: requests.findLast(({ history }) => (numberOf(history) ?? 0) === main)?.tools ?? undefined,
-        ended:
-          last?.cut === true
-            ? { how: 'aborted', evidence: idOf(last.problem ?? null) ?? 'the answer broke off' }
-            : finish === null
-              ? null
-              : endedByReason('finish', finish),
-        ...(firstReply < 0 ? {} : { firstReply }),
-        tokens: responseTokens(responses),
-        extras: { ...extrasOf(requests, responses, reward), ...forkOf(of('fork')[0]) },
-      },
-      context,
-    );
+    return {
+      known: new Set(['session_of', 'events']),
+      messages: messages.map((one) => ({ ...one, context: exchanged(one.context ?? 0, main) })),
+      hasCallsApart: true,
+      contexts: mainFirst(contexts, main),
+      uid: idOf(head?.id ?? null),
+      score: numberOf(reward?.score ?? reward?.reward),
+      groundTruth: reward?.ground_truth,
+      tools: requests.findLast(({ history }) => (numberOf(history) ?? 0) === main)?.tools ?? undefined,
+      ended:
+        last?.cut === true
+          ? { how: 'aborted', evidence: idOf(last.problem ?? null) ?? 'the answer broke off' }
+          : finish === null
+            ? null
+            : endedByReason('finish', finish),
+      ...(firstReply < 0 ? {} : { firstReply }),
+      tokens: responseTokens(responses),
+      extras: { ...extrasOf(requests, responses, reward), ...forkOf(of('fork')[0]) },
+    };
   },
-};
+});
 
 /** The first history without a parent that has tools: agents ask for a title, or for a summary, before they begin. */
 function mainHistory(contexts: readonly Context[], requests: readonly JsonObject[]): number {

@@ -1,7 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, listIn, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -27,7 +27,7 @@ export const rllmEpisode: Format = {
  * One trajectory of rLLM. Each step repeats the history that the model saw; a step whose history does not extend the
  * previous one is another context.
  */
-export const rllm: Format = {
+export const rllm: Format = messageFormat({
   name: 'rllm',
   isStepless: true,
   basis: 'files',
@@ -41,7 +41,7 @@ export const rllm: Format = {
     group: 'the task of the episode',
   },
   detects: (record) => Array.isArray(record.steps) && record.rllm_episode !== undefined,
-  read(record, context) {
+  find(record) {
     const episode = isJsonObject(record.rllm_episode) ? record.rllm_episode : {};
     const steps = objectsOf(record.steps);
     const messages: FoundMessage[] = [];
@@ -94,34 +94,29 @@ export const rllm: Format = {
     close();
     const task = isJsonObject(episode.task) ? episode.task : {};
     const versions = steps.map((step) => step.weight_version).filter((one) => one !== undefined && one !== null);
-    return buildRollout(
-      {
-        format: 'rllm',
-        record,
-        known: new Set(['steps', 'reward', 'rllm_episode', 'uid', 'task']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        score: numberOf(record.reward),
-        named: namedNumbers(record.signals),
-        step: numberOf(episode.training_step),
-        uid: idOf(record.uid),
-        group: idOf(episode.task_hash) ?? idOf(episode.episode_id ?? episode.id)?.replace(/:\d+$/, '') ?? null,
-        status: idOf(episode.termination_reason),
-        groundTruth: task.answer ?? task.ground_truth,
-        tokens: contexts[0]?.tokens ?? null,
-        returns,
-        advantage: numberOf(steps.at(-1)?.advantage),
-        extras: {
-          episode: objectIn(Object.fromEntries(Object.entries(episode).filter(([key]) => key !== 'task'))),
-          ...(episode.task === undefined ? {} : { task: episode.task }),
-          ...(versions.length > 0 ? { weight_versions: listIn(versions) } : {}),
-        },
+    return {
+      known: new Set(['steps', 'reward', 'rllm_episode', 'uid', 'task']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      score: numberOf(record.reward),
+      named: namedNumbers(record.signals),
+      step: numberOf(episode.training_step),
+      uid: idOf(record.uid),
+      group: idOf(episode.task_hash) ?? idOf(episode.episode_id ?? episode.id)?.replace(/:\d+$/, '') ?? null,
+      status: idOf(episode.termination_reason),
+      groundTruth: task.answer ?? task.ground_truth,
+      tokens: contexts[0]?.tokens ?? null,
+      returns,
+      advantage: numberOf(steps.at(-1)?.advantage),
+      extras: {
+        episode: objectIn(Object.fromEntries(Object.entries(episode).filter(([key]) => key !== 'task'))),
+        ...(episode.task === undefined ? {} : { task: episode.task }),
+        ...(versions.length > 0 ? { weight_versions: listIn(versions) } : {}),
       },
-      context,
-    );
+    };
   },
-};
+});
 
 /** The messages of a step; without recorded messages, its observation and its reply. */
 function stepHistory(step: JsonObject): JsonObject[] {

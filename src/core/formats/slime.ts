@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout } from './build.ts';
+import { buildRollout, messageFormat } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
 import { idTurns } from './id-turns.ts';
@@ -221,36 +221,31 @@ function mainOf(named: Record<string, number | null> | null): number | null {
 }
 
 /** miles' `trajectory/N.jsonl` alone: the messages of samples that have any; the ids are in `rollout_data`. */
-export const milesTrajectory: Format = {
+export const milesTrajectory: Format = messageFormat({
   name: 'miles-trajectory',
   basis: 'files',
   mapping: { turns: 'messages', score: 'reward', group: 'group_index', uid: 'sample_index' },
   detects: (record) => Array.isArray(record.messages) && record.sample_index !== undefined,
-  read(record, context) {
+  find(record) {
     const prompt = objectsOf(record.prompt).length;
     const messages = objectsOf(record.messages).map((message, at) => {
       const one = chatMessage(message, `/messages/${at}`);
       return at < prompt ? given(one) : one;
     });
-    return buildRollout(
-      {
-        format: 'miles-trajectory',
-        record,
-        known: new Set(['messages', 'prompt', 'reward', 'group_index', 'status', 'tools']),
-        messages,
-        score: numberOf(record.reward),
-        uid: idOf(record.sample_index),
-        group: idOf(record.group_index),
-        status: idOf(record.status),
-        tools: record.tools,
-      },
-      context,
-    );
+    return {
+      known: new Set(['messages', 'prompt', 'reward', 'group_index', 'status', 'tools']),
+      messages,
+      score: numberOf(record.reward),
+      uid: idOf(record.sample_index),
+      group: idOf(record.group_index),
+      status: idOf(record.status),
+      tools: record.tools,
+    };
   },
-};
+});
 
 /** miles' `dashboard_columns/rollout_N.parquet` alone: per-token columns of the same samples. */
-export const milesColumns: Format = {
+export const milesColumns: Format = messageFormat({
   name: 'miles-columns',
   basis: 'files',
   mapping: { mask: 'loss_mask', uid: 'sample_index', 'per token': 'every other list of that length' },
@@ -259,7 +254,7 @@ export const milesColumns: Format = {
     Array.isArray(record.loss_mask) &&
     record.messages === undefined &&
     record.response === undefined,
-  read(record, context) {
+  find(record) {
     const mask = idsOf(record.loss_mask) ?? [];
     const all = idsOf(record.tokens ?? record.token_ids);
     const ids = all === null || all.length < mask.length ? null : all.slice(all.length - mask.length);
@@ -272,18 +267,13 @@ export const milesColumns: Format = {
     const { rollout_log_probs: logprobs = null, ...others } = more;
     const promptIds = all === null || ids === null ? null : all.slice(0, all.length - mask.length);
     const tokens: RolloutTokens = { promptIds, responseIds: ids ?? mask.map(() => -1), mask, logprobs, more: others };
-    return buildRollout(
-      {
-        format: 'miles-columns',
-        record,
-        known: new Set(['loss_mask', 'tokens', ...Object.keys(more)]),
-        messages: idTurns(tokens, '/loss_mask'),
-        step: numberOf(record.rollout_id),
-        uid: idOf(record.sample_index),
-        mask: 'recorded',
-        tokens: ids === null ? null : tokens,
-      },
-      context,
-    );
+    return {
+      known: new Set(['loss_mask', 'tokens', ...Object.keys(more)]),
+      messages: idTurns(tokens, '/loss_mask'),
+      step: numberOf(record.rollout_id),
+      uid: idOf(record.sample_index),
+      mask: 'recorded',
+      tokens: ids === null ? null : tokens,
+    };
   },
-};
+});

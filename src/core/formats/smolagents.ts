@@ -2,7 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { anyMessages, resultText } from './any-message.ts';
-import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
+import { type FoundMessage, type MessageText, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
@@ -22,7 +22,7 @@ export const isSmolStep = (step: JsonObject): boolean =>
   (typeof step.plan === 'string' && step.model_input_messages !== undefined);
 
 /** The memory of a smolagents agent: `get_full_steps()`, alone or beside its task. */
-export const smolagents: Format = {
+export const smolagents: Format = messageFormat({
   name: 'smolagents',
   isUntrained: true,
   basis: 'files',
@@ -37,7 +37,7 @@ export const smolagents: Format = {
     const steps = objectsOf(record.steps);
     return steps.length > 0 && steps.every(isSmolStep);
   },
-  read(record, context) {
+  find(record) {
     const steps = objectsOf(record.steps);
     const messages: FoundMessage[] = [];
     const spans: TimeSpan[] = [];
@@ -77,30 +77,25 @@ export const smolagents: Format = {
     const last = errors.at(-1);
     const isOver = isJsonObject(last) && last.type === 'AgentMaxStepsError';
     const models = [...new Set(steps.flatMap((step) => stepModel(step) ?? []))];
-    return buildRollout(
-      {
-        format: 'smolagents',
-        record,
-        known: new Set(['steps', 'task', 'system_prompt']),
-        messages,
-        hasCallsApart: true,
-        ended: isOver
-          ? { how: 'length', evidence: 'AgentMaxStepsError' }
-          : final?.is_final_answer === true
-            ? { how: 'stop', evidence: 'is_final_answer' }
-            : null,
-        extras: {
-          ...(models.length === 0 ? {} : { model: models[0] }),
-          ...summed(steps.flatMap(({ token_usage: usage }) => callUsage(usage) ?? [])),
-          ...(final === undefined ? {} : { final_answer: final.action_output ?? null }),
-          ...(errors.length > 0 ? { errors } : {}),
-        },
-        times,
+    return {
+      known: new Set(['steps', 'task', 'system_prompt']),
+      messages,
+      hasCallsApart: true,
+      ended: isOver
+        ? { how: 'length', evidence: 'AgentMaxStepsError' }
+        : final?.is_final_answer === true
+          ? { how: 'stop', evidence: 'is_final_answer' }
+          : null,
+      extras: {
+        ...(models.length === 0 ? {} : { model: models[0] }),
+        ...summed(steps.flatMap(({ token_usage: usage }) => callUsage(usage) ?? [])),
+        ...(final === undefined ? {} : { final_answer: final.action_output ?? null }),
+        ...(errors.length > 0 ? { errors } : {}),
       },
-      context,
-    );
+      times,
+    };
   },
-};
+});
 
 const isBlank = (value: JsonValue | undefined): boolean => value === undefined || value === null || value === '';
 

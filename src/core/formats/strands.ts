@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { anyMessages } from './any-message.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
 import { lostMessage } from './lost-line.ts';
@@ -11,7 +11,7 @@ import { traceSeconds } from './spans.ts';
 import { idOf, objectsOf } from './values.ts';
 
 /** A session folder of Strands Agents: `session.json` with the messages of each agent below it. */
-export const strands: Format = {
+export const strands: Format = messageFormat({
   name: 'strands',
   isStepless: true,
   isUntrained: true,
@@ -23,7 +23,7 @@ export const strands: Format = {
     uid: 'session_id',
   },
   detects: (record) => record.session_id !== undefined && typeof record.session_type === 'string',
-  read(record, context) {
+  find(record) {
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [];
     const usages: JsonObject[] = [];
@@ -60,19 +60,14 @@ export const strands: Format = {
       }
       messages.push(...said.map((one) => ({ ...one, context: contexts.length - 1 })));
     }
-    return buildRollout(
-      {
-        format: 'strands',
-        record,
-        known: new Set(['agents', 'session_id']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        uid: idOf(record.session_id ?? null),
-        extras: summed(usages.flatMap((one) => callUsage(one) ?? [])),
-        times: timesBetween(moments),
-      },
-      context,
-    );
+    return {
+      known: new Set(['agents', 'session_id']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      uid: idOf(record.session_id ?? null),
+      extras: summed(usages.flatMap((one) => callUsage(one) ?? [])),
+      times: timesBetween(moments),
+    };
   },
-};
+});

@@ -3,7 +3,7 @@ import { itemAt } from '../lists/at.ts';
 import { commandOutcome } from '../rollout/framed-outcome.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -17,7 +17,7 @@ const KNOWN = new Set('trajectory history attempts messages'.split(' '));
  * SWE-agent's `.traj` (`sweagent/types.py`): steps of thought, action and observation, and the history that the model
  * saw. Agents that retry keep each try in `attempts`; a demonstration has only a history.
  */
-export const sweAgent: Format = {
+export const sweAgent: Format = messageFormat({
   name: 'swe-agent',
   isStepless: true,
   isUntrained: true,
@@ -35,7 +35,7 @@ export const sweAgent: Format = {
     (Array.isArray(record.history) &&
       objectsOf(record.history).some((one) => one.agent !== undefined || one.message_type !== undefined)) ||
     objectsOf(record.attempts).some((one) => Array.isArray(one.trajectory)),
-  read(record, context) {
+  find(record) {
     const attempts = objectsOf(record.attempts);
     const isWhole = Array.isArray(record.trajectory) || Array.isArray(record.history);
     const tries = isWhole
@@ -50,22 +50,17 @@ export const sweAgent: Format = {
       triedMessages(of, at).map((message) => ({ ...message, context: place })),
     );
     const info = isJsonObject(record.info) ? record.info : {};
-    return buildRollout(
-      {
-        format: 'swe-agent',
-        record,
-        known: KNOWN,
-        messages,
-        hasCallsApart: true,
-        contexts,
-        status: idOf(info.exit_status),
-        uid: idOf(record.instance_id),
-        extras: { info },
-      },
-      context,
-    );
+    return {
+      known: KNOWN,
+      messages,
+      hasCallsApart: true,
+      contexts,
+      status: idOf(info.exit_status),
+      uid: idOf(record.instance_id),
+      extras: { info },
+    };
   },
-};
+});
 
 function triedMessages(record: JsonObject, at: string): FoundMessage[] {
   const history = objectsOf(record.history);
@@ -137,7 +132,7 @@ function ranOutcome(extra: JsonObject, text: string): RecordedOutcome | undefine
  * mini-swe-agent's trajectory (`minisweagent/agents/default.py`): messages whose `extra` records what was run and its
  * outcome.
  */
-export const miniSweAgent: Format = {
+export const miniSweAgent: Format = messageFormat({
   name: 'mini-swe-agent',
   isStepless: true,
   isUntrained: true,
@@ -154,7 +149,7 @@ export const miniSweAgent: Format = {
       (isJsonObject(record.info) &&
         (record.info.mini_version !== undefined || record.info.model_stats !== undefined)) ||
       objectsOf(record.messages).some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions))),
-  read(record, context) {
+  find(record) {
     const info = isJsonObject(record.info) ? record.info : {};
     const list = objectsOf(record.messages);
     const hasActions = list.some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions));
@@ -182,17 +177,12 @@ export const miniSweAgent: Format = {
       }));
       return { ...message, calls };
     });
-    return buildRollout(
-      {
-        format: 'mini-swe-agent',
-        record,
-        known: new Set(['messages', 'trajectory_format']),
-        messages,
-        hasCallsApart: true,
-        status: idOf(info.exit_status),
-        uid: idOf(record.instance_id),
-      },
-      context,
-    );
+    return {
+      known: new Set(['messages', 'trajectory_format']),
+      messages,
+      hasCallsApart: true,
+      status: idOf(info.exit_status),
+      uid: idOf(record.instance_id),
+    };
   },
-};
+});

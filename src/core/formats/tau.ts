@@ -1,6 +1,6 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
@@ -8,7 +8,7 @@ import { tauTimes } from './recorded-times.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
 
 /** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
-export const tau: Format = {
+export const tau: Format = messageFormat({
   name: 'tau-bench',
   isStepless: true,
   isUntrained: true,
@@ -20,27 +20,22 @@ export const tau: Format = {
     'ground truth': 'info.task.actions',
   },
   detects: (record) => record.task_id !== undefined && trajectoryKey(record) !== undefined,
-  read(record, context) {
+  find(record) {
     const field = trajectoryKey(record) ?? 'traj';
     const held = record[field];
     const list = typeof held === 'string' ? (parsed(held) ?? spokenMessages(held)) : held;
     const info = isJsonObject(record.info) ? record.info : {};
     const task = isJsonObject(info.task) ? info.task : {};
-    return buildRollout(
-      {
-        format: 'tau-bench',
-        record,
-        known: new Set([field, 'reward']),
-        messages: objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`)),
-        hasCallsApart: true,
-        score: recordedReward(record.reward),
-        group: idOf(record.task_id),
-        groundTruth: task.actions ?? undefined,
-      },
-      context,
-    );
+    return {
+      known: new Set([field, 'reward']),
+      messages: objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`)),
+      hasCallsApart: true,
+      score: recordedReward(record.reward),
+      group: idOf(record.task_id),
+      groundTruth: task.actions ?? undefined,
+    };
   },
-};
+});
 
 const trajectoryKey = (record: JsonObject): string | undefined =>
   ['traj', 'messages_display'].find((key) => Array.isArray(record[key]) || typeof record[key] === 'string');
@@ -70,7 +65,7 @@ export const tau2Run: Format = {
   read: (record, context) => tau2.read({ ...record, messages: [] }, context),
 };
 
-export const tau2: Format = {
+export const tau2: Format = messageFormat({
   name: 'tau2',
   isStepless: true,
   isUntrained: true,
@@ -87,30 +82,25 @@ export const tau2: Format = {
     record.task_id !== undefined &&
     (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
   times: tauTimes,
-  read(record, context) {
+  find(record) {
     const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
     const messages = Array.isArray(record.messages)
       ? objectsOf(record.messages).flatMap(messagesOf)
       : spokenInTicks(objectsOf(record.ticks));
     const own = isJsonObject(record.tau2) ? record.tau2 : {};
-    return buildRollout(
-      {
-        format: 'tau2',
-        record,
-        known: new Set(['messages', 'ticks', 'tau2']),
-        messages,
-        hasCallsApart: true,
-        score: numberOf(reward.reward),
-        named: namedNumbers(reward.reward_breakdown),
-        uid: idOf(record.id),
-        group: idOf(record.task_id),
-        status: idOf(record.termination_reason),
-        groundTruth: own.evaluation_criteria,
-      },
-      context,
-    );
+    return {
+      known: new Set(['messages', 'ticks', 'tau2']),
+      messages,
+      hasCallsApart: true,
+      score: numberOf(reward.reward),
+      named: namedNumbers(reward.reward_breakdown),
+      uid: idOf(record.id),
+      group: idOf(record.task_id),
+      status: idOf(record.termination_reason),
+      groundTruth: own.evaluation_criteria,
+    };
   },
-};
+});
 
 /** One message may hold the results of several calls. */
 function messagesOf(message: JsonObject, at: number): FoundMessage[] {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
-import { buildRollout } from './build.ts';
+import { buildRollout, messageFormat } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -193,30 +193,25 @@ const replyAlone = (record: JsonObject): string | undefined =>
     : REPLIES_ALONE.find((key) => isText(record[key]));
 
 /** A scored answer whose question its writer keeps in another file (NeMo-Gym's verifiers with judges). */
-export const scoredReply: Format = {
+export const scoredReply: Format = messageFormat({
   name: 'scored-reply',
   basis: 'files',
   mapping: { response: REPLIES_ALONE.join(', or '), score: 'reward, else score', 'named rewards': 'reward_…' },
   detects: (record) => replyAlone(record) !== undefined,
-  read(record, context) {
+  find(record) {
     const reply = replyAlone(record) ?? 'response';
     const text = isText(record[reply]) ? record[reply] : '';
     const parts = Object.entries(record).filter(([key]) => key.startsWith('reward_'));
-    return buildRollout(
-      {
-        format: 'scored-reply',
-        record,
-        known: new Set([reply, 'reward', 'step', ...(record.reward === undefined ? ['score'] : [])]),
-        messages: [{ role: 'assistant', texts: [{ pointer: `/${reply}`, text }] }],
-        score: numberOf(record.reward ?? record.score),
-        step: numberOf(record.step),
-        named: namedNumbers(Object.fromEntries(parts)),
-        groundTruth: record.answer ?? record.ground_truth ?? record.solution,
-      },
-      context,
-    );
+    return {
+      known: new Set([reply, 'reward', 'step', ...(record.reward === undefined ? ['score'] : [])]),
+      messages: [{ role: 'assistant', texts: [{ pointer: `/${reply}`, text }] }],
+      score: numberOf(record.reward ?? record.score),
+      step: numberOf(record.step),
+      named: namedNumbers(Object.fromEntries(parts)),
+      groundTruth: record.answer ?? record.ground_truth ?? record.solution,
+    };
   },
-};
+});
 
 const isTextOrList = (value: JsonValue | undefined): boolean =>
   isText(value) || (Array.isArray(value) && value.some(isJsonObject));

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { buildRollout, type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './id-turns.ts';
 import { splitSequence } from './token-lists.ts';
@@ -51,7 +51,7 @@ export const primeTokens: Format = {
  * open-instruct's rollouts (`open_instruct/rl_utils.py`): ids of prompt and response without text or mask; tool
  * activity is in `request_info`.
  */
-export const openInstruct: Format = {
+export const openInstruct: Format = messageFormat({
   name: 'open-instruct',
   basis: 'files',
   mapping: {
@@ -65,7 +65,7 @@ export const openInstruct: Format = {
     ended: 'finish_reason',
   },
   detects: (record) => Array.isArray(record.prompt_tokens) && Array.isArray(record.response_tokens),
-  read(record, context) {
+  find(record) {
     const prompt = idsOf(record.prompt_tokens) ?? [];
     const response = idsOf(record.response_tokens) ?? [];
     const info = isJsonObject(record.request_info) ? record.request_info : {};
@@ -80,44 +80,39 @@ export const openInstruct: Format = {
       raw: '',
     }));
     const text = (length: number) => `[${length} token ids without text]`;
-    return buildRollout(
-      {
-        format: 'open-instruct',
-        record,
-        known: new Set('prompt_tokens response_tokens reward advantage step ground_truth logprobs'.split(' ')),
-        messages: [
-          { role: 'prompt', trained: false, texts: [{ pointer: '/prompt_tokens', text: text(prompt.length) }] },
-          // Whether tool outputs among them were masked is not recorded.
-          {
-            role: 'assistant',
-            trained: count > 0 ? null : true,
-            texts: [{ pointer: '/response_tokens', text: text(response.length) }],
-            ...(calls.length > 0 ? { calls } : {}),
-          },
-          ...(calls.length > 0 ? [toolOutputs(info, stats)] : []),
-        ],
-        hasCallsApart: true,
-        score: numberOf(record.reward),
-        step: numberOf(record.step),
-        advantage: numberOf(record.advantage),
-        group: `${idOf(record.step) ?? ''}/${idOf(record.prompt_idx) ?? ''}`,
-        groundTruth: record.ground_truth,
-        ...(count > 0 ? { mask: 'unknown' as const } : {}),
-        ...(count > 0
-          ? {}
-          : {
-              tokens: {
-                promptIds: prompt,
-                responseIds: response,
-                mask: response.map(() => 1),
-                logprobs: sameLength(numbersOf(record.logprobs), response),
-              },
-            }),
-      },
-      context,
-    );
+    return {
+      known: new Set('prompt_tokens response_tokens reward advantage step ground_truth logprobs'.split(' ')),
+      messages: [
+        { role: 'prompt', trained: false, texts: [{ pointer: '/prompt_tokens', text: text(prompt.length) }] },
+        // Whether tool outputs among them were masked is not recorded.
+        {
+          role: 'assistant',
+          trained: count > 0 ? null : true,
+          texts: [{ pointer: '/response_tokens', text: text(response.length) }],
+          ...(calls.length > 0 ? { calls } : {}),
+        },
+        ...(calls.length > 0 ? [toolOutputs(info, stats)] : []),
+      ],
+      hasCallsApart: true,
+      score: numberOf(record.reward),
+      step: numberOf(record.step),
+      advantage: numberOf(record.advantage),
+      group: `${idOf(record.step) ?? ''}/${idOf(record.prompt_idx) ?? ''}`,
+      groundTruth: record.ground_truth,
+      ...(count > 0 ? { mask: 'unknown' as const } : {}),
+      ...(count > 0
+        ? {}
+        : {
+            tokens: {
+              promptIds: prompt,
+              responseIds: response,
+              mask: response.map(() => 1),
+              logprobs: sameLength(numbersOf(record.logprobs), response),
+            },
+          }),
+    };
   },
-};
+});
 
 /** The outputs of all calls, which the writer joins. */
 function toolOutputs({ tool_outputs: text }: JsonObject, stats: readonly JsonObject[]): FoundMessage {

@@ -3,7 +3,7 @@ import { itemAt, lastItem } from '../lists/at.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
@@ -13,7 +13,7 @@ import { idOf, numberOf, objectsOf } from './values.ts';
  * An answer of ToolBench (`toolbench/inference`): a tree of thoughts, actions and their inputs. The path to the answer
  * is the main history, and each abandoned path a rejected one; a turn shared by several paths is listed in the first.
  */
-export const toolBench: Format = {
+export const toolBench: Format = messageFormat({
   name: 'toolbench',
   isStepless: true,
   isUntrained: true,
@@ -28,7 +28,7 @@ export const toolBench: Format = {
   detects: (record) =>
     isJsonObject(record.answer_generation) &&
     (Array.isArray(record.trys) || (isJsonObject(record.tree) && isJsonObject(record.tree.tree))),
-  read(record, context) {
+  find(record) {
     const generation = isJsonObject(record.answer_generation) ? record.answer_generation : {};
     const ways = waysOf(record);
     const main = ways.find(isAnswered) ?? ways.at(-1) ?? [];
@@ -47,22 +47,17 @@ export const toolBench: Format = {
         for (const one of node) seen.set(one, messages.length - 1);
       }
     }
-    return buildRollout(
-      {
-        format: 'toolbench',
-        record,
-        known: new Set(['tree', 'trys', 'compare_candidates', 'answer_generation', 'forward_args']),
-        messages,
-        hasCallsApart: true,
-        contexts,
-        status: idOf(generation.finish_type),
-        tools: generation.function,
-        extras: isJsonObject(record.forward_args) ? { forward_args: record.forward_args } : {},
-      },
-      context,
-    );
+    return {
+      known: new Set(['tree', 'trys', 'compare_candidates', 'answer_generation', 'forward_args']),
+      messages,
+      hasCallsApart: true,
+      contexts,
+      status: idOf(generation.finish_type),
+      tools: generation.function,
+      extras: isJsonObject(record.forward_args) ? { forward_args: record.forward_args } : {},
+    };
   },
-};
+});
 
 interface PlacedNode {
   node: JsonObject;

@@ -1,6 +1,6 @@
 import { type JsonObject, listIn } from '../json/value.ts';
 import { resultMessage } from './blocks.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, recordedReward } from './values.ts';
 
@@ -30,7 +30,7 @@ export const toraQuestion: Format = {
   read: (record, context) => tora.read(record, context),
 };
 
-export const tora: Format = {
+export const tora: Format = messageFormat({
   name: 'tora',
   isStepless: true,
   isUntrained: true,
@@ -43,24 +43,18 @@ export const tora: Format = {
     group: 'idx',
   },
   detects: (record) => record.tora_sample !== undefined && typeof record.code === 'string',
-  read: (record, context) =>
-    buildRollout(
-      {
-        format: 'tora',
-        record,
-        known: new Set(['question', 'code', 'tora_sample']),
-        messages: [
-          { role: 'user', texts: [{ pointer: '/question', text: idOf(record.question) ?? '' }] },
-          ...pieces(idOf(record.code) ?? ''),
-        ],
-        hasCallsApart: true,
-        score: recordedReward(record.score),
-        group: idOf(record.idx),
-        groundTruth: record.gt ?? record.answer,
-      },
-      context,
-    ),
-};
+  find: (record) => ({
+    known: new Set(['question', 'code', 'tora_sample']),
+    messages: [
+      { role: 'user', texts: [{ pointer: '/question', text: idOf(record.question) ?? '' }] },
+      ...pieces(idOf(record.code) ?? ''),
+    ],
+    hasCallsApart: true,
+    score: recordedReward(record.score),
+    group: idOf(record.idx),
+    groundTruth: record.gt ?? record.answer,
+  }),
+});
 
 const OUTPUT = /```output[ \t]*\n([\s\S]*?)(?:```|$)/g;
 const PROGRAM = /```python[ \t]*\n([\s\S]*?)```(?![\s\S]*```python)/;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -28,7 +28,7 @@ const COMPACT = [
  * that point at their predecessor, with token ids and mask if the run trains. Each path from a root to a leaf is a
  * history that the model saw.
  */
-export const trace: Format = {
+export const trace: Format = messageFormat({
   name: 'verifiers-trace',
   basis: 'files',
   mapping: {
@@ -43,7 +43,7 @@ export const trace: Format = {
     Array.isArray(record.nodes) &&
     (isJsonObject(record.rewards) || record.timing !== undefined || record.task !== undefined),
   times: traceTimes,
-  read(record, context) {
+  find(record) {
     const nodes = objectsOf(record.nodes);
     const episode = isJsonObject(record.episode) ? record.episode : {};
     const graph = contextsOf(nodes);
@@ -79,33 +79,29 @@ export const trace: Format = {
       idOf(calls.at(-1)?.finish_reason) ?? idOf(nodes.findLast((node) => node.sampled === true)?.finish_reason);
     const group = isJsonObject(episode.group) ? idOf(episode.group.id) : null;
     const { named, total } = rewardsOf(record.rewards);
-    return buildRollout(
-      {
-        format: 'verifiers-trace',
-        record,
-        known: KNOWN,
-        messages,
-        hasCallsApart: true,
-        contexts,
-        score: total,
-        named,
-        step: numberOf(work.step),
-        uid: idOf(record.id ?? record.trace),
-        status: idOf(record.stop_condition),
-        group: group ?? idOf(task.key),
-        groundTruth: data.answer,
-        tools: Array.isArray(record.tools) ? record.tools : [],
-        tokens: contexts[0]?.tokens ?? null,
-        advantage: numberOf(info.advantage),
-        firstReply: firstSampled(nodes, graph.order),
-        mask: 'recorded',
-        extras: { ...(reason === null ? {} : { finish_reason: reason }), ...(run.type === undefined ? {} : { run }) },
-      },
+    return {
+      known: KNOWN,
+      messages,
+      hasCallsApart: true,
+      contexts,
+      score: total,
+      named,
+      step: numberOf(work.step),
+      uid: idOf(record.id ?? record.trace),
+      status: idOf(record.stop_condition),
+      group: group ?? idOf(task.key),
+      groundTruth: data.answer,
+      tools: Array.isArray(record.tools) ? record.tools : [],
+      tokens: contexts[0]?.tokens ?? null,
+      advantage: numberOf(info.advantage),
+      firstReply: firstSampled(nodes, graph.order),
+      mask: 'recorded',
+      extras: { ...(reason === null ? {} : { finish_reason: reason }), ...(run.type === undefined ? {} : { run }) },
       // Evaluations and agents that are not trainable are not trained on, whatever their masks say.
-      isTrained ? context : { ...context, validation: true },
-    );
+      isValidation: !isTrained,
+    };
   },
-};
+});
 
 const KNOWN = new Set('nodes rewards tools version pending'.split(' '));
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
@@ -14,7 +14,7 @@ const KNOWN = new Set('prompt completion reward answer trajectory advantage step
  * A row of verifiers' `results.jsonl` (`verifiers/legacy/types.py`, and `vf-eval` before it), of prime-rl's first `train_rollouts.jsonl`, and of Prime's hosted
  * export, where messages, metrics and times are JSON texts. Calls are JSON texts inside a list.
  */
-export const verifiers: Format = {
+export const verifiers: Format = messageFormat({
   name: 'verifiers',
   basis: 'files',
   mapping: {
@@ -34,7 +34,7 @@ export const verifiers: Format = {
       (record.id !== undefined && record.generation_ms !== undefined) ||
       (record.task !== undefined && record.reward !== undefined && record.input === undefined)),
   times: verifiersTimes,
-  read(record, context) {
+  find(record) {
     const prompt = messagesIn(record.prompt, 'prompt', 'user').map(given);
     const completion = messagesIn(record.completion, 'completion', 'assistant');
     const info = parsedContainer(record.info);
@@ -46,33 +46,27 @@ export const verifiers: Format = {
     // `vf-eval` records neither ids nor advantages, nor a step.
     const isEvaluation = tokens === null && advantage === null && numberOf(record.step) === null;
     const stepRewards = steps.map((step) => numberOf(step.reward));
-    return buildRollout(
-      {
-        format: 'verifiers',
-        record,
-        known: KNOWN,
-        messages: rewarded([...prompt, ...completion], stepRewards),
-        hasCallsApart: true,
-        firstReply: prompt.length,
-        score: numberOf(record.reward),
-        step: numberOf(record.step),
-        named: namedNumbers(parsedContainer(record.metrics)),
-        uid: idOf(record.trajectory_id ?? record.rollout_id ?? null),
-        group: groupOf(record),
-        groundTruth: record.answer,
-        status: idOf(record.stop_condition),
-        tools: toolsOf(record, info),
-        tokens,
-        advantage,
-        ...(hasMask ? { mask: 'recorded' as const } : {}),
-        ...(record.is_truncated === true
-          ? { ended: { how: 'length' as const, evidence: 'is_truncated is true' } }
-          : {}),
-      },
-      isEvaluation ? { ...context, validation: true } : context,
-    );
+    return {
+      known: KNOWN,
+      messages: rewarded([...prompt, ...completion], stepRewards),
+      hasCallsApart: true,
+      firstReply: prompt.length,
+      score: numberOf(record.reward),
+      step: numberOf(record.step),
+      named: namedNumbers(parsedContainer(record.metrics)),
+      uid: idOf(record.trajectory_id ?? record.rollout_id ?? null),
+      group: groupOf(record),
+      groundTruth: record.answer,
+      status: idOf(record.stop_condition),
+      tools: toolsOf(record, info),
+      tokens,
+      advantage,
+      ...(hasMask ? { mask: 'recorded' as const } : {}),
+      ...(record.is_truncated === true ? { ended: { how: 'length' as const, evidence: 'is_truncated is true' } } : {}),
+      isValidation: isEvaluation,
+    };
   },
-};
+});
 
 /** A page of rollouts from Prime's hub (`rollouts_raw.json`): rows of its hosted export. */
 export const verifiersPage: Format = {

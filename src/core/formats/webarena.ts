@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { buildRollout, type FoundMessage } from './build.ts';
+import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, objectsOf } from './values.ts';
 
@@ -31,7 +31,7 @@ export const webArena: Format = {
 const isSide = (message: JsonObject): boolean =>
   typeof message.user === 'string' || typeof message.assistant === 'string';
 
-export const webArenaExample: Format = {
+export const webArenaExample: Format = messageFormat({
   name: 'webarena',
   isStepless: true,
   isUntrained: true,
@@ -43,7 +43,7 @@ export const webArenaExample: Format = {
     uid: 'task_id',
   },
   detects: (record) => record[EXAMPLE] !== undefined && Array.isArray(record.messages),
-  read(record, context) {
+  find(record) {
     const messages = objectsOf(record.messages).map((message, i): FoundMessage => {
       const at = `/messages/${i}`;
       if (typeof message.assistant === 'string')
@@ -53,19 +53,14 @@ export const webArenaExample: Format = {
       const page = typeof message.user === 'string' ? [{ pointer: `${at}/user`, text: message.user }] : [];
       return { role: 'user', trained: false, texts: [...page, ...image] };
     });
-    return buildRollout(
-      {
-        format: 'webarena',
-        record,
-        known: new Set([EXAMPLE, 'messages', 'success', 'reference_answers', 'reference_url']),
-        messages,
-        // The agent's answers are written in words of its prompt, not as calls.
-        hasCallsApart: true,
-        uid: idOf(record.task_id ?? record[EXAMPLE] ?? null),
-        score: typeof record.success === 'boolean' ? Number(record.success) : null,
-        groundTruth: record.reference_answers ?? record.reference_url,
-      },
-      context,
-    );
+    return {
+      known: new Set([EXAMPLE, 'messages', 'success', 'reference_answers', 'reference_url']),
+      messages,
+      // The agent's answers are written in words of its prompt, not as calls.
+      hasCallsApart: true,
+      uid: idOf(record.task_id ?? record[EXAMPLE] ?? null),
+      score: typeof record.success === 'boolean' ? Number(record.success) : null,
+      groundTruth: record.reference_answers ?? record.reference_url,
+    };
   },
-};
+});
