@@ -1,3 +1,4 @@
+import { column } from '../analysis/report/columns.ts';
 import type { Report, ReportColumn } from '../analysis/report/report.ts';
 import { keysIn } from '../core/json/value.ts';
 import type { ReplayOutcome } from './outcome.ts';
@@ -74,16 +75,8 @@ const COUNTS = {
 export const driftReport = (name: TableName, rows: readonly DriftRow[]): Report<DriftRow> => ({
   title: `drift by ${name}`,
   columns: [
-    {
-      ...{ key: 'table', title: 'by', type: 'text', hidesFromPeople: true },
-      meaning: 'property that the calls share',
-      value: () => name,
-    },
-    {
-      ...{ key: 'value', title: name, type: 'text', width: 24, identifies: true },
-      meaning: 'its value',
-      value: ({ value }) => value,
-    },
+    column('table', 'by', 'text', 'property that the calls share', () => name, { hidesFromPeople: true }),
+    column('value', name, 'text', 'its value', ({ value }) => value, { width: 24, identifies: true }),
     ...keysIn(COUNTS).map(
       (key): ReportColumn<DriftRow> => ({
         key,

@@ -1,6 +1,7 @@
 import type { Place } from '../../core/dump/dump.ts';
 import { plural } from '../../core/text/numbers.ts';
 import type { SearchFor, TextHit } from '../search/search-thread.ts';
+import { column } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** Hits in one turn of a rollout, or in a field of it. */
@@ -38,11 +39,7 @@ export function hitsReport(
         meaning: 'the turn, or the rollout whose field was searched',
         value: ({ place, hit }) => ({ ...place, turn: hit.turn }),
       },
-      {
-        ...{ key: 'role', title: 'role', type: 'text', width: 9 },
-        meaning: 'role of the turn',
-        value: ({ hit }) => hit.role,
-      },
+      column('role', 'role', 'text', 'role of the turn', ({ hit }) => hit.role, { width: 9 }),
       {
         ...{ key: 'score', title: 'score', type: 'score' },
         meaning: 'score of the rollout',

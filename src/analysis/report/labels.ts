@@ -1,7 +1,7 @@
 import type { Place } from '../../core/dump/place.ts';
 import type { Printable } from '../../core/json/print.ts';
 import type { LabelWord } from '../query/label.ts';
-import { ownColumn } from './columns.ts';
+import { column, ownColumn } from './columns.ts';
 import type { Report, ReportColumn } from './report.ts';
 
 /** A rollout that somebody labelled. */
@@ -22,11 +22,7 @@ export function labelsReport<Row extends LabelledRollout>(
   return {
     title: 'labels',
     columns: [
-      {
-        ...{ key: 'locator', title: 'rollout', type: 'rollout', identifies: true },
-        meaning: 'the rollout',
-        value: ({ place }) => place,
-      },
+      column('locator', 'rollout', 'rollout', 'the rollout', ({ place }) => place, { identifies: true }),
       ownColumn('score', 'score', 'recorded score'),
       ...raters.map(
         (name): ReportColumn<Row> => ({

@@ -60,11 +60,7 @@ export const queueWorkersReport = (workers: readonly QueueWorker[]): Report<Queu
     column('stages', 'stages', 'text', 'jobs by stage', ({ stages }) => stagesText(stages)),
     ownColumn('done', 'count', 'jobs that it finished'),
     ownColumn('failed', 'count', 'jobs that failed'),
-    {
-      ...{ key: 'perMinute', title: 'per minute', type: 'count' },
-      meaning: 'jobs finished in the last minute',
-      value: ({ perMinute }) => perMinute,
-    },
+    column('perMinute', 'per minute', 'count', 'jobs finished in the last minute', ({ perMinute }) => perMinute),
   ],
   rows: workers,
   notes: workers.flatMap(({ host, pid, refused }) =>

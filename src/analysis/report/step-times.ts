@@ -4,6 +4,7 @@ import { TIME_KINDS } from '../../core/rollout/times.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { secondsText } from '../../core/text/quantities.ts';
 import { type ClockRow, type StepClock, stepClock, waitedOf } from '../step-clock.ts';
+import { column } from './columns.ts';
 import type { Report, ReportColumn } from './report.ts';
 
 /** The rollouts of one step whose times are known, and how many have none. */
@@ -66,11 +67,7 @@ export function stepTimesReport(name: string, times: StepTimes): Report<ClockRow
         meaning: 'its end as a share of the step’s time',
         value: (row) => (whole > 0 ? endOf(row) / whole : null),
       },
-      {
-        ...{ key: 'waited', title: 'waited', type: 'seconds' },
-        meaning: 'in a queue, or unexplained',
-        value: waitedOf,
-      },
+      column('waited', 'waited', 'seconds', 'in a queue, or unexplained', waitedOf),
       recorded('model', 'the model generated'),
       recorded('tool', 'tools ran'),
       recorded('queue', 'it waited for a place'),

@@ -1,6 +1,7 @@
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { TimeSpan } from '../../core/rollout/times.ts';
 import { secondsText } from '../../core/text/quantities.ts';
+import { column, ownColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A part of the clock, in seconds from the rollout's start. */
@@ -21,21 +22,9 @@ export function timesReport(locator: string, times: Rollout['times'], within?: W
         meaning: 'its start, from the start of the rollout',
         value: ({ start }) => start,
       },
-      {
-        ...{ key: 'seconds', title: 'took', type: 'seconds', width: 12 },
-        meaning: 'its length',
-        value: ({ start, end }) => end - start,
-      },
-      {
-        ...{ key: 'kind', title: 'kind', type: 'text', width: 7 },
-        meaning: 'model, tool, queue, score or setup',
-        value: ({ kind }) => kind,
-      },
-      {
-        ...{ key: 'turn', title: 'turn', type: 'turn', width: 6 },
-        meaning: 'the turn made in it',
-        value: ({ turn }) => turn,
-      },
+      column('seconds', 'took', 'seconds', 'its length', ({ start, end }) => end - start, { width: 12 }),
+      ownColumn('kind', 'text', 'model, tool, queue, score or setup', { width: 7 }),
+      ownColumn('turn', 'turn', 'the turn made in it', { width: 6 }),
       {
         ...{ key: 'share', title: 'on the clock', type: 'bar', width: 30, grows: true },
         meaning: 'its share of the rollout’s time',

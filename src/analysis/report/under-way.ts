@@ -3,7 +3,7 @@ import type { Place } from '../../core/dump/place.ts';
 import type { UnderWay } from '../../core/dump/under-way.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { scoreText, secondsText } from '../../core/text/quantities.ts';
-import { ownColumn, stepColumn } from './columns.ts';
+import { column, ownColumn, stepColumn } from './columns.ts';
 import type { Report } from './report.ts';
 
 /** A writer reports once a second. */
@@ -37,16 +37,8 @@ export function underWayReport<Row extends LiveRow>(
         value: ({ task }) => task,
       },
       stepColumn,
-      {
-        ...{ key: 'stage', title: 'stage', type: 'text', width: 14 },
-        meaning: 'stage that it is in; its score once it is finished',
-        value: stageText,
-      },
-      {
-        ...{ key: 'tools', title: 'tool', type: 'text', width: 12, grows: true },
-        meaning: 'tools that run',
-        value: ({ tools }) => tools.join(', '),
-      },
+      column('stage', 'stage', 'text', 'stage that it is in; its score once it is finished', stageText, { width: 14 }),
+      column('tools', 'tool', 'text', 'tools that run', ({ tools }) => tools.join(', '), { width: 12, grows: true }),
       ownColumn('turns', 'count', 'messages so far'),
       {
         ...{ key: 'quiet', title: 'silent', type: 'seconds' },
