@@ -7,13 +7,15 @@ import { shellWord } from '../text/shell-quote.ts';
 export interface UnknownRecords {
   count: number;
   first: JsonObject;
+  /** Only so many of the file's records were counted. */
+  counted?: number;
 }
 
 /** More keys say nothing more. */
 const KEYS = 12;
 
 /** `12 records of no known form; keys of the first: a, b; --map turns=a may read them` */
-export function unknownText({ count, first }: UnknownRecords): string {
+export function unknownText({ count, first, counted }: UnknownRecords): string {
   const keys = Object.keys(first);
   const shown = keys.slice(0, KEYS).join(', ') + (keys.length > KEYS ? ', …' : '');
   const map = suggestedMap(first);
@@ -21,7 +23,8 @@ export function unknownText({ count, first }: UnknownRecords): string {
     map === null
       ? 'nothing in it looks like a conversation'
       : `--map ${shellWord(map)} may read ${count === 1 ? 'it' : 'them'}`;
-  return `${count} ${count === 1 ? 'record' : 'records'} of no known form; keys of the first: ${shown}; ${advice}`;
+  const among = counted === undefined ? '' : ` among the first ${counted}`;
+  return `${count} ${count === 1 ? 'record' : 'records'}${among} of no known form; keys of the first: ${shown}; ${advice}`;
 }
 
 /** Settings and summaries are shorter, in UTF-16 units. */

@@ -18,6 +18,7 @@ import { formatPercent, plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { sayOfFiles } from './file-notes.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
@@ -117,10 +118,10 @@ async function audit(
         locators: Array.from({ length: Math.min(NAMED, rows.length) }, (_, row) => locatorOf(rows, row)),
       });
     }
+    sayOfFiles(dump.files, all.length === 0);
   } finally {
     dump.close();
   }
-  for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
   if (all.length === 0) {
     say('no rollouts');
     return dump.hasRefused || dump.files.every(({ state }) => state === 'failed') ? USAGE : ANSWER_IS_NO;

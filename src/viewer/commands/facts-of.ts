@@ -3,6 +3,7 @@ import { type FactRows, readFactRows } from '../../analysis/facts/fact-rows.ts';
 import type { Rest } from '../../analysis/rest.ts';
 import { Dump } from '../../core/dump/dump.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { isRoundedStep, sayOfFiles, sayRoundedSteps } from './file-notes.ts';
 import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
@@ -45,7 +46,8 @@ export async function withFacts(
   try {
     const kept = await keptOf(filter, paths, options.journal);
     const facts = await readFactRows(dump, filter, undefined, kept);
-    for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
+    sayOfFiles(dump.files, facts.length === 0 && filter === null);
+    if (facts.numbers('step').some(isRoundedStep)) sayRoundedSteps();
     if (facts.length > 0) return await use(facts, dump);
     if (dump.hasRefused || dump.files.every(({ state }) => state === 'failed')) return USAGE;
     say(filter === null ? 'no rollouts' : 'nothing matches --filter');

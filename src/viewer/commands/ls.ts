@@ -15,13 +15,12 @@ import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { dumpOfStream } from '../../core/dump/stream-file.ts';
-import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump/unknown-records.ts';
+import type { UnknownRecords } from '../../core/dump/unknown-records.ts';
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import { FirstOf } from '../../core/lists/first-of.ts';
-import { plural } from '../../core/text/numbers.ts';
 import { sizeText } from '../../core/text/quantities.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { labelWords } from '../present/label-text.ts';
@@ -29,6 +28,7 @@ import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
 import { FileGroups } from './file-groups.ts';
+import { isRoundedStep, sayRoundedSteps, sayWithoutRollouts } from './file-notes.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
 import { KeptRows } from './kept-row.ts';
@@ -131,6 +131,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const data = options.csv || options.json ? new DataLines(options.csv === true, labels) : null;
   let printed = 0;
   let rollouts = 0;
+  let isRounded = false;
   if (options.csv) await print(csvHead());
   else if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
@@ -140,6 +141,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       : sortedPlaces(dump, asked, order, limit, needs)) {
       if (printed >= limit) break;
       printed++;
+      isRounded ||= isRoundedStep(place.file.stepOf(place.record));
       const details = data === null ? null : place.file.details(place.record);
       if (data !== null && details !== null) {
         const full = data.add(data.kept(place, details));
@@ -164,17 +166,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   } finally {
     dump.close();
   }
-  const part = printed === 0 && filter === null ? dump.files.find((file) => file.part !== null) : undefined;
-  if (part !== undefined) say(`${part.path}: ${part.part}`);
-  let untold = 0;
-  for (const { leftOut, path } of dump.files) {
-    if (leftOut === null) continue;
-    if (isWorthSaying(leftOut) || (printed === 0 && filter === null && untold === 0))
-      say(`${path}: ${unknownText(leftOut)}`);
-    if (!isWorthSaying(leftOut)) untold++;
-  }
-  if (printed === 0 && filter === null && untold > 1) say(`${plural(untold - 1, 'more file')} of no known form`);
-  for (const [{ path }, records] of unknown) say(`${path}: ${unknownText(records)}`);
+  sayWithoutRollouts(dump.files, printed === 0 && filter === null, unknown);
+  if (isRounded) sayRoundedSteps();
   const better = data?.groups.better ?? null;
   if (better !== null) say(`rollouts of one ${better} have different prompts: --group-by ${better} puts them together`);
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;

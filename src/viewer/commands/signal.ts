@@ -10,6 +10,7 @@ import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { reportText } from '../present/report/lines.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { sayOfFiles } from './file-notes.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { terminalWidth } from './print-report.ts';
 import { filterOf } from './query-options.ts';
@@ -46,7 +47,7 @@ async function signal(paths: readonly string[], options: SignalOptions): Promise
       for (const line of options.json ? [printJson(signalJson(judged, step))] : stepLines(judged, options.limit))
         await print(`${line}\n`);
     }
-    for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
+    sayOfFiles(dump.files, rollouts === 0 && filter === null);
   } finally {
     dump.close();
   }
