@@ -93,7 +93,5 @@ export const driftReport = (name: TableName, rows: readonly DriftRow[]): Report<
     },
   ],
   rows,
-  notes: [],
-  leftOut: [],
   empty: 'no calls',
 });

@@ -52,8 +52,6 @@ export function contextsReport(locator: string, rollout: Rollout | null): Report
       },
     ],
     rows: rollout === null ? [] : contextTree(rollout),
-    notes: [],
-    leftOut: [],
     empty: 'no rollout here',
   };
 }
@@ -103,7 +101,6 @@ export function historyReport(locator: string, rollout: Rollout | null, turn: nu
     notes: [
       `${tools.length === 0 ? 'no tool schemas are recorded' : plural(tools.length, 'tool')} · ${plural(chars, 'character')}`,
     ],
-    leftOut: [],
     empty: 'no rollout here',
   };
 }

@@ -139,8 +139,6 @@ export function toolsReport(tools: readonly Tool[]): Report<Tool> {
     ],
     rows: tools,
     details: ({ faults, kinds }) => ({ faults: { ...faults }, kinds: { ...kinds } }),
-    notes: [],
-    leftOut: [],
     empty: 'no call of a tool is recorded',
   };
 }

@@ -57,7 +57,6 @@ export function groupReport(name: string, members: readonly GroupMember[], step:
       ].join(' · '),
       ...[...reasons].map(([reason, names]) => `${reason}: ${names.join(', ')}`),
     ],
-    leftOut: [],
     empty: 'no rollouts',
   };
 }

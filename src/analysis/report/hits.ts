@@ -54,8 +54,6 @@ export function hitsReport(
       },
     ],
     rows: turns,
-    notes: [],
-    leftOut: [],
     empty: 'no hit',
   };
 }

@@ -42,8 +42,6 @@ export function labelsReport<Row extends LabelledRollout>(
     ],
     rows,
     details,
-    notes: [],
-    leftOut: [],
     empty: 'nothing is labelled here',
   };
 }

@@ -52,8 +52,6 @@ export function matrixReport(facts: FactRows, { steps, rows }: Matrix): Report<M
         first: locatorText(facts.place(member)),
       })),
     }),
-    notes: [],
-    leftOut: [],
     empty: NO_GROUPS,
   };
 }

@@ -123,7 +123,6 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
       before: locators(examples.before),
       after: locators(examples.after),
     }),
-    notes: [],
     leftOut: doubts === '' ? [] : [doubts],
     empty: 'no number varies',
   };
@@ -167,8 +166,6 @@ export function movedReport(facts: FactRows, name: string, movement: Movement | 
       },
     ],
     rows: [...side(before, false), ...side(after, true)],
-    notes: [],
-    leftOut: [],
     empty: 'no rollout shows it',
   };
 }

@@ -40,8 +40,6 @@ export const queueRunsReport = (runs: readonly QueueRun[]): Report<QueueRun> => 
     ownColumn('id', 'text', 'its name in the queue'),
   ],
   rows: runs,
-  notes: [],
-  leftOut: [],
   empty: 'no run uses this queue',
 });
 
@@ -66,7 +64,6 @@ export const queueWorkersReport = (workers: readonly QueueWorker[]): Report<Queu
   notes: workers.flatMap(({ host, pid, refused }) =>
     refused.map(({ run, why }) => `${host} ${pid} refused ${run}: ${why}`),
   ),
-  leftOut: [],
   empty: 'no worker has signed in',
 });
 

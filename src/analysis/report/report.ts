@@ -78,12 +78,14 @@ export interface Report<Row> {
   /** Parts of a row that only fit into JSON. */
   details?(row: Row): { [key: string]: Printable };
   /** Sentences about all rows. */
-  notes: readonly string[];
+  notes?: readonly string[];
   /** Sentences about rollouts left out of all rows, and why. */
-  leftOut: readonly string[];
+  leftOut?: readonly string[];
   /** The sentence shown if there are no rows. */
   empty: string;
 }
+
+export const sentencesOf = <Row>({ notes = [], leftOut = [] }: Report<Row>): string[] => [...notes, ...leftOut];
 
 export const isPlace = (value: CellValue): value is RolloutPlace =>
   typeof value === 'object' && value !== null && 'file' in value;

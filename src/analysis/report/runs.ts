@@ -76,7 +76,6 @@ export function runsReport(
       b: side(second, pair.b),
     }),
     notes: pairs.length === 0 ? [] : outcomeCounts(pairs),
-    leftOut: [],
     empty: 'no prompts: nothing says which rollouts share one',
   };
 }

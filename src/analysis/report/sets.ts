@@ -21,8 +21,6 @@ export const setsReport = (rows: readonly SetRow[]): Report<SetRow> => ({
     column('last', 'last added', 'text', 'when', (row) => row.last, { grows: true, width: 24 }),
   ],
   rows,
-  notes: [],
-  leftOut: [],
   empty: 'no sets yet',
 });
 
@@ -60,7 +58,5 @@ export const setReport = (name: string, rows: readonly SetMemberRow[]): Report<S
     },
   ],
   rows,
-  notes: [],
-  leftOut: [],
   empty: 'no rollouts; they were dropped again',
 });

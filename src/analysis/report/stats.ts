@@ -102,8 +102,6 @@ export function summaryReport(facts: FactRows, key: string, descending = false):
       observed: Object.fromEntries(sum.observed),
       clock: clockJson(facts, members),
     }),
-    notes: [],
-    leftOut: [],
     empty: 'no rollouts',
   };
 }
@@ -169,7 +167,6 @@ export function spreadReport(
     ],
     rows: rows.some(({ spread }) => spread.count > 0) ? rows : [],
     notes: doubtsNote(facts),
-    leftOut: [],
     empty: `no rollout has a number ${names.join(' or ')}`,
   };
 }
@@ -201,8 +198,6 @@ export function histogramReport(facts: FactRows, names: readonly string[]): Repo
       ownColumn('filter', 'text', 'a filter for these rollouts', { width: 30 }),
     ],
     rows,
-    notes: [],
-    leftOut: [],
     empty: `no rollout has a number ${names.join(' or ')}`,
   };
 }
@@ -308,7 +303,6 @@ export function validationReport(
       ownColumn('prompts', 'count', 'prompts in the mean'),
     ],
     rows,
-    notes: [],
     leftOut: [...leftOut, ...ungroupedNote(facts)],
     empty: 'no prompt has a figure',
   };

@@ -75,7 +75,6 @@ export function stepTimesReport(name: string, times: StepTimes): Report<ClockRow
     ],
     rows: [...rows].sort((a, b) => endOf(b) - endOf(a)),
     notes: rows.length === 0 ? [] : clock === null ? [lengthsText(rows)] : clockLines(clock, rows),
-    leftOut: [],
     empty:
       unread > 0
         ? 'not known yet: they are being read'

@@ -33,7 +33,6 @@ export function timesReport(locator: string, times: Rollout['times'], within?: W
     ],
     rows: within === undefined ? spans : spans.filter((span) => span.turn !== null && meets(span, within)),
     notes: times?.doubt == null ? [] : [times.doubt],
-    leftOut: [],
     empty:
       times === undefined ? 'its writer recorded no times' : 'only sums were recorded, without a place on the clock',
   };

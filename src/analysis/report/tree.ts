@@ -49,8 +49,6 @@ export function treeReport(
     ],
     rows: branches,
     details: ({ depth, text, members }) => ({ depth, text, rollouts: members.map((one) => locatorText(placeAt(one))) }),
-    notes: [],
-    leftOut: [],
     empty: `no other rollout has the prompt of ${name}`,
   };
 }

@@ -24,8 +24,6 @@ export function triageReport(facts: FactRows, picks: readonly TriagePick[]): Rep
       ownColumn('kind', 'text', 'the kind of reason', { width: 10 }),
     ],
     rows: picks,
-    notes: [],
-    leftOut: [],
     empty: 'no rollouts',
   };
 }

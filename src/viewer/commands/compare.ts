@@ -167,7 +167,7 @@ async function runs(a: string, b: string, flags: CompareFlags): Promise<number> 
     const report = runsReport([a, b], [first, second], pairs);
     const others = all.filter((pair) => !pairs.includes(pair));
     const notes = asked === null ? [] : [`prompts outside of the set ${flags.set}: ${outcomeCounts(others)[0]}`];
-    await printReport({ ...report, notes: [...report.notes, ...notes] }, flags);
+    await printReport({ ...report, notes: [...(report.notes ?? []), ...notes] }, flags);
     return pairs.length === 0 ? ANSWER_IS_NO : DONE;
   } finally {
     for (const dump of dumps) dump.close();

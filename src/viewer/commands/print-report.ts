@@ -1,4 +1,4 @@
-import type { Report } from '../../analysis/report/report.ts';
+import { type Report, sentencesOf } from '../../analysis/report/report.ts';
 import { reportHtml } from '../present/report/html.ts';
 import { reportCsv, reportJson, reportText } from '../present/report/lines.ts';
 import { LineWriter, say } from './output.ts';
@@ -23,7 +23,7 @@ export async function printReport<Row>(report: Report<Row>, { json, csv, html }:
     await out.end();
   }
   if (report.rows.length === 0) say(report.empty);
-  for (const sentence of [...report.notes, ...report.leftOut]) say(sentence);
+  for (const sentence of sentencesOf(report)) say(sentence);
 }
 
 async function writePage<Row>(report: Report<Row>, path: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { layWhole } from '../../analysis/facts/fact-rows.ts';
+import { sentencesOf } from '../../analysis/report/report.ts';
 import { fewOfEach, type SignalOfStep, signalJson, signalReport } from '../../analysis/report/signal.ts';
 import { lessonOf } from '../../analysis/signal/lesson.ts';
 import { readSignal, type SignalStep } from '../../analysis/signal/read-signal.ts';
@@ -76,7 +77,7 @@ function stepLines(step: SignalOfStep, limit: number): string[] {
   const report = signalReport(step, fewOfEach(step.audit.findings, limit));
   return [
     report.title,
-    ...[...report.notes, ...report.leftOut].map((note) => `  ${note}`),
+    ...sentencesOf(report).map((note) => `  ${note}`),
     ...(report.rows.length === 0
       ? [`  ${report.empty}`]
       : reportText(report, terminalWidth() - 2).map((line) => `  ${line}`)),

@@ -71,8 +71,6 @@ function answerReport({ names, rows }: SqlAnswer): Report<readonly JsonValue[]> 
       value: (row) => sqlCell(row[at]),
     })),
     rows,
-    notes: [],
-    leftOut: [],
     empty: 'no rows',
   };
 }

@@ -5,35 +5,26 @@ import type { RowFile } from './row-file.ts';
 import { WholeFile } from './whole-file.ts';
 
 /** A MessagePack list of rows (the MessagePack specification). Each row is the list of its values: the keys are not written. */
-export class MessagePackFile implements RowFile {
-  readonly #file: WholeFile;
+export class MessagePackFile extends WholeFile implements RowFile {
   #rows = 0;
 
   constructor(path: string) {
-    this.#file = new WholeFile(path);
+    super(path);
     // The count is filled in at the end, when it is known.
-    this.#file.write(head(0xdd, 0));
+    this.write(head(0xdd, 0));
   }
 
   add(row: ExportRow): void {
     this.#rows++;
     const out: Buffer[] = [];
     packInto(Object.values(row), out);
-    this.#file.write(Buffer.concat(out));
+    this.write(Buffer.concat(out));
   }
 
-  async finish(): Promise<void> {
-    this.#file.flush();
-    writeSync(this.#file.fd, head(0xdd, this.#rows), 0, 5, 0);
-    this.#file.finish();
-  }
-
-  publish(): void {
-    this.#file.publish();
-  }
-
-  discard(): void {
-    this.#file.discard();
+  override async finish(): Promise<void> {
+    this.flush();
+    writeSync(this.fd, head(0xdd, this.#rows), 0, 5, 0);
+    super.finish();
   }
 }
 

@@ -8,15 +8,14 @@ import { WholeFile } from './whole-file.ts';
 const ROW_GROUP = 1000;
 
 /** Parquet by hyparquet-writer, a row group at a time. */
-export class ParquetFile implements RowFile {
-  readonly #file: WholeFile;
+export class ParquetFile extends WholeFile implements RowFile {
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ParquetColumn[];
   #rows: ExportRow[] = [];
 
   constructor(path: string, columns: readonly ParquetColumn[]) {
-    this.#file = new WholeFile(path);
+    super(path);
     this.#columns = columns;
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema: schemaOf(columns), createdBy: 'rollout-viewer' });
   }
@@ -39,23 +38,15 @@ export class ParquetFile implements RowFile {
   #flush(): void {
     const { index } = this.#bytes;
     if (index === 0) return;
-    this.#file.write(Buffer.from(new Uint8Array(this.#bytes.buffer, 0, index)));
+    this.write(Buffer.from(new Uint8Array(this.#bytes.buffer, 0, index)));
     this.#bytes.index = 0;
   }
 
-  async finish(): Promise<void> {
+  override async finish(): Promise<void> {
     this.#group();
     await this.#writer.finish();
     this.#flush();
-    this.#file.finish();
-  }
-
-  publish(): void {
-    this.#file.publish();
-  }
-
-  discard(): void {
-    this.#file.discard();
+    super.finish();
   }
 }
 

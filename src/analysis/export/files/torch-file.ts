@@ -14,15 +14,14 @@ const HEADER = 30;
  * caffe2/serialize/inline_container.h; Python's pickle protocol 2). It holds only plain values, so torch.load needs no
  * classes.
  */
-export class TorchFile implements RowFile {
-  readonly #file: WholeFile;
+export class TorchFile extends WholeFile implements RowFile {
   #crc = 0;
   #size = 0;
 
   constructor(path: string) {
-    this.#file = new WholeFile(path);
+    super(path);
     // Sizes and checksum are filled in at the end, when they are known.
-    this.#file.write(Buffer.concat([localHeader(DATA, 0, 0), Buffer.from(DATA)]));
+    this.write(Buffer.concat([localHeader(DATA, 0, 0), Buffer.from(DATA)]));
     this.#pickle(
       Buffer.concat([bytes(0x80, 2), bytes(0x7d, 0x28), pickled('rollout_id'), pickled(0), pickled('samples')]),
     );
@@ -33,14 +32,14 @@ export class TorchFile implements RowFile {
     this.#crc = crc32(data, this.#crc);
     this.#size += data.length;
     if (this.#size > 0xffff_0000) throw new Error('a torch file of more than 4 GB: export fewer rollouts at a time');
-    this.#file.write(data);
+    this.write(data);
   }
 
   add(row: ExportRow): void {
     this.#pickle(pickled(row));
   }
 
-  async finish(): Promise<void> {
+  override async finish(): Promise<void> {
     this.#pickle(bytes(0x65, 0x75, 0x2e));
     const members = [{ name: DATA, crc: this.#crc, size: this.#size, at: 0 }];
     for (const [name, text] of [
@@ -48,30 +47,22 @@ export class TorchFile implements RowFile {
       ['archive/byteorder', 'little'],
     ] as const) {
       const data = Buffer.from(text);
-      members.push({ name, crc: crc32(data), size: data.length, at: this.#file.bytes });
-      this.#file.write(Buffer.concat([localHeader(name, crc32(data), data.length), Buffer.from(name), data]));
+      members.push({ name, crc: crc32(data), size: data.length, at: this.bytes });
+      this.write(Buffer.concat([localHeader(name, crc32(data), data.length), Buffer.from(name), data]));
     }
-    const start = this.#file.bytes;
-    for (const member of members) this.#file.write(centralEntry(member));
+    const start = this.bytes;
+    for (const member of members) this.write(centralEntry(member));
     const end = Buffer.alloc(22);
     end.writeUInt32LE(0x0605_4b50, 0);
     end.writeUInt16LE(members.length, 8);
     end.writeUInt16LE(members.length, 10);
-    end.writeUInt32LE(this.#file.bytes - start, 12);
+    end.writeUInt32LE(this.bytes - start, 12);
     end.writeUInt32LE(start, 16);
-    this.#file.write(end);
-    this.#file.flush();
+    this.write(end);
+    this.flush();
     const header = localHeader(DATA, this.#crc, this.#size);
-    writeSync(this.#file.fd, header, 0, HEADER, 0);
-    this.#file.finish();
-  }
-
-  publish(): void {
-    this.#file.publish();
-  }
-
-  discard(): void {
-    this.#file.discard();
+    writeSync(this.fd, header, 0, HEADER, 0);
+    super.finish();
   }
 }
 

@@ -1,4 +1,4 @@
-import { endsRight, type Report, shownColumns } from '../../../analysis/report/report.ts';
+import { endsRight, type Report, sentencesOf, shownColumns } from '../../../analysis/report/report.ts';
 import { escaped, pageEnd, pageStart } from '../html/page.ts';
 import { cellText } from './cell-text.ts';
 
@@ -8,7 +8,7 @@ export function* reportHtml<Row>(report: Report<Row>): Generator<string> {
   const kindOf = (column: (typeof columns)[number]): string => (endsRight(column) ? ' class="n"' : '');
   yield pageStart(report.title);
   yield `<article id="report"><h2>${escaped(report.title)}</h2>\n`;
-  for (const note of [...report.notes, ...report.leftOut]) yield `<p>${escaped(note)}</p>\n`;
+  for (const note of sentencesOf(report)) yield `<p>${escaped(note)}</p>\n`;
   if (report.rows.length === 0) yield `<p>${escaped(report.empty)}</p>`;
   else {
     const heads = columns.map(

@@ -7,6 +7,7 @@ import {
   type Report,
   type ReportColumn,
   type RolloutPlace,
+  sentencesOf,
   shownColumns,
 } from '../../../analysis/report/report.ts';
 import { truncateStart } from '../../../core/text/fit.ts';
@@ -91,7 +92,7 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
   return {
     title: sanitiseLine(report.title),
     note: parts.note,
-    head: [...(parts.head ?? []), ...report.notes, ...report.leftOut].map(sanitiseLine),
+    head: [...(parts.head ?? []), ...sentencesOf(report)].map(sanitiseLine),
     ...(parts.drawing === undefined || rows.length === 0
       ? {}
       : {
