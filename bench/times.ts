@@ -9,7 +9,7 @@ import { Pages } from '../src/viewer/tui/pages/pages.ts';
 import { DumpData } from '../src/viewer/tui/rows/dump-data.ts';
 import { freshPage } from '../src/viewer/tui/state/page.ts';
 import { initialState } from '../src/viewer/tui/state/state.ts';
-import { pageView } from '../src/viewer/tui/views/page.ts';
+import { pageView } from '../src/viewer/tui/views/panes.ts';
 import { figure, percentile } from './support/measure.ts';
 
 const ROLLOUTS = 5000;

@@ -14,7 +14,7 @@ import { DumpData } from '../src/viewer/tui/rows/dump-data.ts';
 import { freshPage } from '../src/viewer/tui/state/page.ts';
 import { initialState, type State } from '../src/viewer/tui/state/state.ts';
 import { update } from '../src/viewer/tui/update/update.ts';
-import { pageView } from '../src/viewer/tui/views/page.ts';
+import { pageView } from '../src/viewer/tui/views/panes.ts';
 import { figure, percentile } from './support/measure.ts';
 
 const RUNNING = 512;

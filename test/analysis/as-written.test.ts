@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { asWritten } from '../../src/analysis/movement/as-written.ts';
+import { asWritten } from '../../src/analysis/movement/said-changes.ts';
 
 test.each([
   ['requests.exceptions.readtimeout', 'x\nrequests.exceptions.ReadTimeout: 30', 'requests.exceptions.ReadTimeout'],

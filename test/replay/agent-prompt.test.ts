@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { promptWithin } from '../../src/replay/agents/agent-prompt.ts';
+import { promptWithin } from '../../src/replay/agents/agent-run.ts';
 
 const plain = (text: string): string => text;
 const quoted = (text: string): string => text.replaceAll('"', '\\"');

@@ -1,15 +1,15 @@
 import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
-import type { Rollout, RolloutFields, RolloutTokens } from '../rollout/rollout.ts';
+import type { Rewards } from '../rollout/rewards.ts';
+import { type Rollout, type RolloutFields, type RolloutTokens, type Turn, toolCallsOf } from '../rollout/rollout.ts';
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { verlTimes } from './recorded-times.ts';
 import { chatOf, inferredMask } from './text-rollout.ts';
-import { layRewards } from './turn-rewards.ts';
 import { idOf, numberOf } from './values.ts';
 import { layTokenMask, unevenLists, verlTokens } from './verl-tokens.ts';
 
@@ -114,3 +114,40 @@ function lengthFindings(record: JsonObject, { mask }: RolloutTokens): Finding[] 
     ),
   ];
 }
+
+/**
+ * Attaches flat reward lists to turns: `tool_rewards` to the results of executed calls, `turn_scores` to the user turns
+ * of an interaction, each only if the counts are equal; any other list is kept whole as unaligned.
+ */
+export function layRewards(extras: JsonObject, rollout: Pick<Rollout, 'turns' | 'responseTurn' | 'score'>): Rewards {
+  const { turns, responseTurn } = rollout;
+  const unaligned: Rewards['unaligned'] = [];
+  for (const field of ['tool_rewards', 'turn_scores']) {
+    const values = extras[field];
+    if (!Array.isArray(values) || values.length === 0) continue;
+    const owners =
+      field === 'tool_rewards'
+        ? resultsIn(rollout)
+        : turns.filter((turn, at) => at >= responseTurn && turn.role === 'user');
+    if (values.length !== owners.length || values.some((value) => !isReward(value))) {
+      unaligned.push({ field, values });
+      continue;
+    }
+    for (const [i, owner] of owners.entries()) owner.reward = numberOf(values[i]) ?? owner.reward;
+  }
+  return {
+    total: rollout.score,
+    perTurn: turns.some(({ reward }) => reward !== null) ? turns.map(({ reward }) => reward) : null,
+    returns: null,
+    advantage: null,
+    unaligned,
+  };
+}
+
+/** The results of executed calls in the response. */
+const resultsIn = (rollout: Pick<Rollout, 'turns' | 'responseTurn'>): Turn[] =>
+  toolCallsOf(rollout)
+    .map((call) => rollout.turns[call.resultTurn ?? -1])
+    .filter((turn): turn is Turn => turn !== undefined && turn.index >= rollout.responseTurn);
+
+const isReward = (value: JsonValue): boolean => value === null || (!isJsonObject(value) && numberOf(value) !== null);

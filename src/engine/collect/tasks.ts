@@ -10,7 +10,6 @@ import type { SessionId } from '../../sandbox/sessions/client.ts';
 import type { Message } from '../common/message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 import { instanceIdOf } from '../session/instance-id.ts';
-import { taskRows } from './parquet-rows.ts';
 import { withPictures } from './task-pictures.ts';
 
 /** One prompt to make rollouts of. */
@@ -193,3 +192,32 @@ const decode = (bytes: Buffer, line: number): string => {
   const text = bytes.toString('utf8');
   return line === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
 };
+
+const ROWS_AT_ONCE = 1000;
+
+/** The rows of a parquet file as JSON, in order; bytes are base64. @throws Error if it is not a parquet file */
+async function* taskRows(path: string): AsyncGenerator<JsonValue> {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  const count = Number(metadata.num_rows);
+  for (let rowStart = 0; rowStart < count; rowStart += ROWS_AT_ONCE) {
+    const rowEnd = Math.min(count, rowStart + ROWS_AT_ONCE);
+    // Without `utf8: false`, byte columns would be read as text.
+    const rows = await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd, utf8: false });
+    for (const row of rows) yield asJson(row);
+  }
+}
+
+function asJson(value: unknown): JsonValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(asJson);
+  if (ArrayBuffer.isView(value)) return [...(value as unknown as Iterable<number | bigint>)].map(asJson);
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, asJson(own)]));
+  return value as JsonValue;
+}

@@ -4,11 +4,22 @@ import { CALCULATOR_SCHEMA, CalculatorTool } from './calculator.ts';
 import { CODE_INTERPRETER_SCHEMA, CodeInterpreterTool } from './code-interpreter.ts';
 import { Geo3kTool } from './geo3k-tool.ts';
 import { ImageZoomTool } from './image-zoom-tool.ts';
-import { RetoolInterpreterTool } from './retool-interpreter.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { SEARCH_SCHEMA, SearchTool } from './search-tool.ts';
 import { SESSION_SCHEMA, SessionTool } from './session-tool.ts';
 import type { Tool } from './tool.ts';
+
+const FENCE = /```python(.*?)```/s;
+
+/** ReTool's CustomSandboxFusionTool (`recipe/retool/retool.py`): code may be fenced, and its last line is printed. */
+class RetoolInterpreterTool extends CodeInterpreterTool {
+  protected override codeOf(given: string): string {
+    const lines = (FENCE.exec(given)?.[1]?.trim() ?? given).split('\n');
+    const last = lines.findLastIndex((line) => line !== '');
+    if (last !== -1 && !lines[last]?.startsWith('print')) lines[last] = `print(${lines[last]})`;
+    return lines.join('\n');
+  }
+}
 
 /** The restrictions on files that came with someone else's run. */
 export interface Guest {

@@ -1,13 +1,13 @@
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { type HistoryRules, requestItems } from '../../engine/record/history-items.ts';
 import type { AgentRequest } from '../../engine/record/protocol.ts';
-import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
+import { isReply, modelTurns, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
 import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
 import { type EventSink, RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
-import type { WorldOptions } from '../worlds/replay-world.ts';
-import { type AgentOptions, startAgent } from './agent-process.ts';
-import { promptOf, promptWithin } from './agent-prompt.ts';
-import { startInWorld } from './agent-world.ts';
+import { removeTree } from '../../sandbox/worlds/layers.ts';
+import { LiveWorld } from '../../sandbox/worlds/world.ts';
+import { type WorldOptions, worldPlan } from '../worlds/replay-world.ts';
+import { type AgentOptions, type AgentProcess, agentVariables, startAgent } from './agent-process.ts';
 
 /** How an agent is started, and who hears of it. */
 export interface AgentWatch extends Pick<AgentOptions, 'seconds' | 'isQuiet' | 'onError'> {
@@ -124,3 +124,85 @@ function promptIn(recorded: string, { messages }: AgentRequest): string | null {
 /** A difference in words. */
 export const differenceText = ({ turn, at }: RequestDifference): string =>
   `the request for t${turn}, in its message ${at}`;
+
+/** An agent is ended after this time if nothing else ends it. */
+const LONGEST = 24 * 3600;
+
+/** Starts an agent in a separate world, in the image's state; the agent's tools then produce the states of the turns. */
+function startInWorld(
+  options: WorldOptions,
+  command: string,
+  address: string,
+  environment: Record<string, string>,
+  { say, seconds = LONGEST }: Pick<AgentOptions, 'seconds'> & { say: (text: string) => void },
+): AgentProcess {
+  const folder = options.store.live();
+  const plan = worldPlan(options, folder, []);
+  const world = new LiveWorld({ ...plan, env: { ...plan.env, ...agentVariables(address), ...environment } });
+  const run = async (): Promise<number> => {
+    try {
+      await world.open();
+      const { exit, excess, stderr } = await world.run(command, { timeLimit: seconds, merged: false });
+      if (excess !== null) say(`the agent's world was ended: it took ${excess}`);
+      if (exit !== 0) for (const line of stderr.toString('utf8').split('\n').filter(Boolean).slice(-5)) say(line);
+      return exit ?? 137;
+    } catch (error) {
+      if (isStopped) return 143;
+      throw error;
+    } finally {
+      await world.close();
+      removeTree(folder);
+    }
+  };
+  let isStopped = false;
+  return {
+    status: run(),
+    stop: () => {
+      isStopped = true;
+      void world.stop();
+    },
+  };
+}
+
+/** The last message of the user before the first reply: agents put notes on the environment before it. */
+function promptOf(rollout: Rollout): string {
+  const first = modelTurns(rollout)[0]?.index ?? rollout.turns.length;
+  const isAsked = (before: number) =>
+    rollout.turns.findLast(({ role, index, context = 0 }) => role === 'user' && context === 0 && index < before)?.text;
+  return isAsked(first) ?? isAsked(rollout.turns.length) ?? '';
+}
+
+/** How an agent writes a prompt inside other text, and back. */
+const WRITTEN: readonly { write: (text: string) => string; read: (text: string) => string }[] = [
+  { write: (text) => text, read: (text) => text },
+  { write: (text) => text.replaceAll('"', '\\"'), read: (text) => text.replaceAll('\\"', '"') },
+  { write: (text) => JSON.stringify(text).slice(1, -1), read: unescapedJson },
+];
+
+function unescapedJson(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The prompt that an agent got, if it puts its prompt into a text of its own, such as quotation marks or a task's template. That text is
+ * known once the agent was given what it made of its prompt: then it is there twice. null if it is not.
+ */
+export function promptWithin(recorded: string, asked: string): string | null {
+  if (recorded === '') return null;
+  for (const { write, read } of WRITTEN) {
+    const told = write(recorded);
+    const at = asked.indexOf(told);
+    if (at === -1 || asked.length === told.length) continue;
+    const [before, after] = [asked.slice(0, at), asked.slice(at + told.length)];
+    const isTwice =
+      recorded.length >= before.length + after.length && recorded.startsWith(before) && recorded.endsWith(after);
+    if (!isTwice) continue;
+    const inner = recorded.slice(before.length, recorded.length - after.length);
+    if (write(read(inner)) === inner) return read(inner);
+  }
+  return null;
+}

@@ -1,5 +1,3 @@
-// Which path answers which method, and how. Handlers get a checked request and throw a RequestError for another
-// status; they are independent of HTTP.
 import { Datasets } from '../datasets/datasets.ts';
 import type { Table } from '../datasets/table.ts';
 import {
@@ -18,12 +16,14 @@ import {
 import type { PydanticModel } from '../pydantic.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import type { RunJupyter } from './jupyter.ts';
-import { openApi } from './openapi.ts';
 import { DATASETS_PAGE } from './pages/datasets-page.ts';
 import { DOCS_PAGE } from './pages/docs-page.ts';
 import { HOME_PAGE } from './pages/home-page.ts';
 import { SANDBOX_PAGE } from './pages/sandbox-page.ts';
 import type { Answer, Route } from './route.ts';
+
+// Which path answers which method, and how. Handlers get a checked request and throw a RequestError for another
+// status; they are independent of HTTP.
 
 export interface Services {
   run: RunCode;
@@ -118,4 +118,34 @@ export function routesOf({
     ...pages.map(([path, html]): [string, Route] => [path, pageRoute(html)]),
     ['/openapi.json', { method: 'GET', handle: async () => ({ json: openApi(api) }) }],
   ]);
+}
+
+// /openapi.json, generated from the routes themselves, so that it matches what they read.
+
+const openApi = (routes: ReadonlyMap<string, Route>): object => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'rollout-viewer sandbox',
+    version: '1',
+    description: "SandboxFusion's API, and verl's external environment sessions.",
+  },
+  paths: Object.fromEntries(
+    [...routes]
+      .filter(([, route]) => route.summary !== undefined)
+      .map(([path, route]) => [path, { [route.method.toLowerCase()]: operation(path, route) }]),
+  ),
+});
+
+function operation(path: string, { summary, schema }: Route): object {
+  return {
+    operationId: path.slice(1).replaceAll('/', '_'),
+    summary,
+    ...(schema && { requestBody: { required: true, content: { 'application/json': { schema } } } }),
+    responses: {
+      200: { description: 'the answer', content: { 'application/json': { schema: {} } } },
+      ...(schema && {
+        422: { description: "the body is not valid; `detail` lists what is wrong, in pydantic's words" },
+      }),
+    },
+  };
 }

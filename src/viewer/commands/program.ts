@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import { nearestName } from '../../core/text/nearest.ts';
 import { sanitise } from '../../core/text/sanitise.ts';
 import { VERBS } from './commands.ts';
 import { SHORT_HELP, topicText, topicTitles } from './help-topics.ts';
-import { mistyped, unknownTopic } from './mistyped.ts';
 import { beQuiet, endOnClosedPipe, print, say, USAGE } from './output.ts';
 import { bringRemotePaths, closeMirrors } from './remote-paths.ts';
 import { viewOptions } from './view-options.ts';
@@ -94,4 +95,20 @@ function commandsFor(args: readonly string[], asked: (() => Promise<Command>) | 
   if (asked !== undefined) return [asked];
   const listsThem = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h' || arg === 'help');
   return listsThem ? Object.values(VERBS) : [];
+}
+
+/** A first path that does not exist may be a mistyped command. @returns the message; null if it can only be a path */
+export function mistyped(path: string | undefined, commands: readonly string[]): string | null {
+  if (path === undefined || !/^[a-z][a-z-]*$/i.test(path) || existsSync(path)) return null;
+  const near = nearestName(path, commands);
+  const hint =
+    near === null ? `commands: ${commands.join(', ')}; --help says more` : `did you mean \`rollout-viewer ${near}\`?`;
+  return `${path}: no such file or directory, and no such command; ${hint}`;
+}
+
+/** @returns the message for `help NAME` of no command and no topic */
+function unknownTopic(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  const hint = near === null ? '`rollout-viewer help` lists them' : `did you mean \`rollout-viewer help ${near}\`?`;
+  return `help: no command or topic ${name}; ${hint}`;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { csvRows } from '../../../src/core/dump/containers/csv.ts';
+import { recordedSpans } from '../../../src/core/formats/engine-dump.ts';
 import { parsePythonLiteral } from '../../../src/core/formats/python-literal.ts';
-import { recordedSpans } from '../../../src/core/formats/recorded-spans.ts';
 import { formatOf, wrapList } from '../../../src/core/formats/registry.ts';
-import { layRewards } from '../../../src/core/formats/turn-rewards.ts';
 import { idOf, numberOf } from '../../../src/core/formats/values.ts';
+import { layRewards } from '../../../src/core/formats/verl.ts';
 
 test('a number is a number or the text of one', () => {
   expect(

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { mistyped } from '../../../src/viewer/commands/mistyped.ts';
+import { mistyped } from '../../../src/viewer/commands/program.ts';
 import { ask, directoryWith, verlLine } from '../../program.ts';
 
 test.each([

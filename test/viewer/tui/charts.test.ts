@@ -1,7 +1,7 @@
 // Charts on the screen: the list of numbers, a number by step, its values; Enter leads to the rollouts.
 import { afterEach, expect, test } from 'vitest';
 import { themeFor } from '../../../src/viewer/present/theme.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import type { PageSubject } from '../../../src/viewer/tui/state/page.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { type DumpFiles, smallRun, writeDump } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 

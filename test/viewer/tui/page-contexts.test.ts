@@ -1,7 +1,7 @@
 // Pages of one rollout: its histories, what the model saw for a turn, where the time went.
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { TestScreen } from '../../support/screen.ts';
 
 let screen: TestScreen;

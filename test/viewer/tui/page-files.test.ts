@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import { copyOf } from '../../../src/viewer/tui/update/copied.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { TestScreen } from '../../support/screen.ts';
 
 let screen: TestScreen;

@@ -1,7 +1,7 @@
 // A page takes the place of list and transcript: rows with a cursor, what Enter opens, and the way back.
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 import type { PageSubject } from '../../../src/viewer/tui/state/page.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
+import { pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { smallRun, writeDump } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 

@@ -4,7 +4,7 @@ import { Dump, type Place } from '../../../src/core/dump/dump.ts';
 import { Keymap } from '../../../src/viewer/tui/keys/keymap.ts';
 import { Pages } from '../../../src/viewer/tui/pages/pages.ts';
 import { DumpData } from '../../../src/viewer/tui/rows/dump-data.ts';
-import { ReadAhead } from '../../../src/viewer/tui/shell/read-ahead.ts';
+import { ReadAhead } from '../../../src/viewer/tui/shell/prefetch.ts';
 import { initialState } from '../../../src/viewer/tui/state/state.ts';
 import { smallRun, writeDump } from '../../support/dump.ts';
 

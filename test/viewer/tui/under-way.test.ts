@@ -4,8 +4,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MONO } from '../../../src/viewer/present/theme.ts';
-import { pageView } from '../../../src/viewer/tui/views/page.ts';
-import { bodyPanes } from '../../../src/viewer/tui/views/panes.ts';
+import { bodyPanes, pageView } from '../../../src/viewer/tui/views/panes.ts';
 import { TestScreen } from '../../support/screen.ts';
 
 let screen: TestScreen;

@@ -9,8 +9,8 @@ import {
 import { viewport } from '../../../src/viewer/tui/rows/viewport.ts';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
 import { called, sampleNumbered } from '../../../src/viewer/tui/update/command-line.ts';
+import { shellCommand } from '../../../src/viewer/tui/update/copied.ts';
 import { sortEntries } from '../../../src/viewer/tui/update/menu-entries.ts';
-import { shellCommand } from '../../../src/viewer/tui/update/shell-command.ts';
 import { smallRun, toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
 

@@ -5,16 +5,19 @@ import { type Part, type Rollout, type ToolCall, type Turn, toolCallsOf } from '
 import { truncate } from '../../../core/text/fit.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
+import { sanitise } from '../../../core/text/sanitise.ts';
 import type { Label } from '../../../replay/journal/labels.ts';
 import { findingWords } from '../failure-word.ts';
 import { formatJson } from '../json.ts';
 import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
 import { formatReward } from '../numbers.ts';
+import type { CodeLanguage } from '../transcript/code-language.ts';
 import { spokenOf } from '../transcript/findings.ts';
+import { syntaxRanges } from '../transcript/grammars.ts';
 import { isJson, jsonLines } from '../transcript/json-text.ts';
-import { languageOf } from '../transcript/syntax.ts';
-import { codeHtml, proseHtml } from './code.ts';
+import { stretches } from '../transcript/markdown.ts';
+import { languageOf, MAX_CODE } from '../transcript/syntax.ts';
 import { type ContentsColumn, type ContentsRow, escaped } from './page.ts';
 
 export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(
@@ -158,3 +161,25 @@ function argumentsHtml({ name: tool, arguments: given, error }: ToolCall, text: 
 
 const folded = (title: string, text: string, isOpen = false): string =>
   `<details${isOpen ? ' open' : ''}><summary>${escaped(title)}</summary>${proseHtml(text)}</details>`;
+
+/** Code with its colours; without a language, or very long, in none. */
+function codeHtml(text: string, language: CodeLanguage | null): string {
+  const code = sanitise(text);
+  if (language === null || code.length > MAX_CODE) return `<pre>${escaped(code)}</pre>`;
+  let html = '';
+  let at = 0;
+  for (const { start, end, style } of syntaxRanges(language, code)) {
+    html += `${escaped(code.slice(at, start))}<span class="${style}">${escaped(code.slice(start, end))}</span>`;
+    at = end;
+  }
+  return `<pre>${html}${escaped(code.slice(at))}</pre>`;
+}
+
+/** Prose, with the code between its fences as code. */
+const proseHtml = (text: string): string =>
+  stretches(text)
+    .map(({ start, end, isCode, code }) => {
+      const piece = text.slice(start, end).replace(/\n$/, '');
+      return isCode ? codeHtml(piece, code) : `<pre class="prose">${escaped(piece)}</pre>`;
+    })
+    .join('');

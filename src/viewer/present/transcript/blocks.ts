@@ -1,19 +1,23 @@
+import type { JsonValue } from '../../../core/json/value.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
+import { stretchesOf, type Times } from '../../../core/rollout/times.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
-import { sizeText } from '../../../core/text/quantities.ts';
-import { sanitise } from '../../../core/text/sanitise.ts';
+import { type TruthCall, truthCalls } from '../../../core/rollout/truth-calls.ts';
+import { truncate } from '../../../core/text/fit.ts';
+import { secondsText, sizeText } from '../../../core/text/quantities.ts';
+import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatJson } from '../json.ts';
+import type { Piece } from '../line.ts';
 import { maskShare } from '../mask-share.ts';
 import { advantageText } from '../numbers.ts';
-import type { Block } from './block.ts';
+import { timeBar, timeLegend } from '../time-bar.ts';
+import type { Block, Range } from './block.ts';
 import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { jsonLines } from './json-text.ts';
 import { Results } from './results.ts';
 import { footLine, scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
-import { timeBlocks } from './time-block.ts';
-import { truthBlocks } from './truth-blocks.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { heatByTurn } from './turn-heat.ts';
 import { partlyTrained } from './turn-mask.ts';
@@ -140,4 +144,64 @@ export function rawBlocks(error: string, raw: string): Block[] {
     blank('error', null),
     { ...base, id: 'raw', text: sanitise(raw), style: 'plain' },
   ];
+}
+
+const BAR = 32;
+
+/** The strip above the first turn: where the time went, and how much is unexplained. */
+function timeBlocks(times: Times): Block[] {
+  const head: Piece[] = [['quiet', `time ${secondsText(times.wall)}  `]];
+  const bar = times.spans.length === 0 ? [] : timeBar(stretchesOf(times), times.wall, BAR);
+  const legend = timeLegend(times).flatMap((pieces): Piece[] => [['plain', '  '], ...pieces]);
+  const blocks = [styledBlock('time', [...head, ...bar, ...legend])];
+  if (times.doubt !== null) blocks.push(styledBlock('time.doubt', [['warning', sanitise(times.doubt)]]));
+  return blocks;
+}
+
+/** One line of pieces as a block. */
+function styledBlock(id: string, pieces: readonly Piece[]): Block {
+  const ranges: Range[] = [];
+  let text = '';
+  for (const [style, piece] of pieces) {
+    if (style !== 'plain') ranges.push({ start: text.length, end: text.length + piece.length, style });
+    text += piece;
+  }
+  return { id, turn: null, text, style: 'plain', trained: false, indent: 0, ranges };
+}
+
+/** Cells of a value that differs. */
+const VALUE = 60;
+
+const valueWords = (value: JsonValue | undefined): string =>
+  value === undefined ? 'none' : truncate(sanitiseLine(formatJson(value)), VALUE);
+
+const SIGNS = { made: '✓', other: '≠', missing: '✗', extra: '+' } as const;
+
+/** The calls that the ground truth lists beside those that were made; nothing if it is no list of calls. */
+function truthBlocks(rollout: Rollout): Block[] {
+  const calls = truthCalls(rollout);
+  if (calls === null) return [];
+  const first = calls.find(({ how }) => how !== 'made');
+  return [
+    footLine('truth-calls', 'calls of the ground truth', 'quiet'),
+    ...calls.flatMap((call, i): Block[] => {
+      const id = `truth-calls.${i}`;
+      const isFirst = call === first && calls.length > 1 ? ', the first difference' : '';
+      const text = `${SIGNS[call.how]} ${sanitiseLine(call.name)}  ${callWords(call)}${isFirst}`;
+      return [
+        { ...footLine(id, text, call.how === 'made' && !call.failed ? 'plain' : 'warning'), indent: 2 },
+        ...call.differs.map(({ key, wanted, given }, at) => ({
+          ...footLine(`${id}.${at}`, `${sanitiseLine(key)}: ${valueWords(given)}, expected ${valueWords(wanted)}`),
+          indent: 6,
+        })),
+      ];
+    }),
+  ];
+}
+
+function callWords({ how, turn, failed }: TruthCall): string {
+  const at = `t${turn}${failed ? ', and failed' : ''}`;
+  if (how === 'made') return `called in ${at}`;
+  if (how === 'other') return `called in ${at}, with other arguments`;
+  return how === 'missing' ? 'never called' : `called in ${at}, not listed`;
 }

@@ -19,7 +19,6 @@ import type { Page, PageRow } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
 import type { Action } from '../state/action.ts';
 import type { PageSort } from '../state/page.ts';
-import { byColumn } from './by-column.ts';
 
 const WIDTHS: Record<ColumnType, number> = {
   text: 12,
@@ -144,4 +143,20 @@ function orderOf(value: CellValue): number | string | null {
   const plain = plainValue(value);
   if (typeof plain === 'boolean') return Number(plain);
   return typeof plain === 'object' && plain !== null ? (plain[0] ?? null) : plain;
+}
+
+/** Rows sorted by the values of a column, those without a value last; the sort is stable. */
+function byColumn<Row>(
+  rows: readonly Row[],
+  valueIn: (row: Row) => number | string | null,
+  descending: boolean,
+): Row[] {
+  const keyed = rows.map((row) => ({ row, value: valueIn(row) }));
+  const isNone = (value: number | string | null): value is null => value === null || Number.isNaN(value);
+  keyed.sort(({ value: a }, { value: b }) => {
+    if (isNone(a) || isNone(b)) return Number(isNone(a)) - Number(isNone(b));
+    const order = a < b ? -1 : a > b ? 1 : 0;
+    return descending ? -order : order;
+  });
+  return keyed.map(({ row }) => row);
 }

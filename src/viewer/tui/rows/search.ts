@@ -1,3 +1,4 @@
+import type { Hit } from '../../../analysis/text-search.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import { formatCount, formatPercent } from '../../../core/text/numbers.ts';
 import type { Range } from '../../present/transcript/block.ts';
@@ -5,7 +6,6 @@ import { samePlace } from '../state/rows.ts';
 import type { SearchState } from '../state/search.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
-import { hitRanges } from './hit-ranges.ts';
 import type { Scan } from './scan.ts';
 
 /** A search positioned in what is open. */
@@ -57,4 +57,16 @@ export function searchPosition(state: State, data: Data): string | null {
   const { at } = standing(state);
   const position = `${at < 0 ? '–' : formatCount(at + 1)}/${formatCount(count)}${scan?.isFull ? '+' : ''}`;
   return going === '' ? position : `${position}, ${going}`;
+}
+
+/** Hits as ranges of their blocks, with the one under the cursor marked. */
+export function hitRanges(hits: readonly Hit[], current: number): Map<string, Range[]> {
+  const byBlock = new Map<string, Range[]>();
+  hits.forEach(({ block, start, end }, i) => {
+    const range: Range = { start, end, style: i === current ? 'current' : 'match' };
+    const known = byBlock.get(block);
+    if (known === undefined) byBlock.set(block, [range]);
+    else known.push(range);
+  });
+  return byBlock;
 }

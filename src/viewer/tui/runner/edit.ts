@@ -1,12 +1,14 @@
 import type { Place } from '../../../core/dump/dump.ts';
-import type { JsonValue } from '../../../core/json/value.ts';
+import { parseJson } from '../../../core/json/parse.ts';
+import { printJson } from '../../../core/json/print.ts';
+import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { itemAt } from '../../../core/lists/at.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
-import { editCall, planCalls } from '../../../replay/index.ts';
+import { editCall, type PlannedCall, planCalls } from '../../../replay/index.ts';
 import { worldCalls } from '../rows/world-calls.ts';
 import type { JobOf, RunnerContext } from './context.ts';
-import { type Draft, draftOf } from './draft.ts';
 import { editText } from './external-program.ts';
 
 /** Opens the call's arguments in an editor, as last edited. Nothing runs yet. */
@@ -97,4 +99,32 @@ function shellCall(rollout: Rollout, call: number): { command: string; name: str
 function keepEdited(runner: RunnerContext, place: Place, call: number, args: JsonValue): void {
   runner.drafts.set(draftKey(place.file.locator(place.record), call), args);
   runner.options.report({ type: 'replay-edited', place, call, args });
+}
+
+const ENDING: Record<string, string> = {
+  python: 'py',
+  javascript: 'js',
+  typescript: 'ts',
+  bash: 'sh',
+  cpp: 'cpp',
+  go: 'go',
+};
+
+interface Draft {
+  text: string;
+  ending: string;
+  /** @throws Error that says what is wrong with it */
+  read(text: string): JsonValue;
+}
+
+/** Only the code if the arguments contain it verbatim, else the arguments as JSON. */
+function draftOf({ code }: PlannedCall, args: JsonValue | null): Draft {
+  const ending = ENDING[code?.language ?? ''] ?? 'txt';
+  if (typeof args === 'string') return { text: args, ending, read: (text) => text };
+  if (code !== null && isJsonObject(args ?? undefined)) {
+    const object = args as { [key: string]: JsonValue };
+    const keys = Object.keys(object).filter((key) => object[key] === code.code);
+    if (keys.length === 1) return { text: code.code, ending, read: (text) => ({ ...object, [itemAt(keys, 0)]: text }) };
+  }
+  return { text: `${printJson(args, 2)}\n`, ending: 'json', read: (text) => parseJson(text) };
 }

@@ -1,9 +1,11 @@
 import { filesAt, patchOf } from '../../../analysis/files/rollout-files.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
-import { type Rollout, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import { type Rollout, type ToolCall, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
-import { shellWord } from '../../../core/text/shell-quote.ts';
+import { shellInput, shellWord } from '../../../core/text/shell-quote.ts';
+import { formatJson } from '../../present/json.ts';
 import { readableText } from '../../present/readable.ts';
 import type { Data } from '../rows/data.ts';
 import { filesOf } from '../rows/followed-files.ts';
@@ -16,7 +18,6 @@ import { assertNever } from '../state/assert-never.ts';
 import { isByTurn } from '../state/display.ts';
 import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
-import { shellCommand } from './shell-command.ts';
 
 interface Copied {
   /** null: it is too long, which was determined without reading it. */
@@ -129,4 +130,14 @@ export function exported(state: State, data: Data): { text: string; extension: s
   return isJson
     ? { text: records.map(({ raw }) => `${sanitise(raw)}\n`).join(''), extension: 'json' }
     : { text: records.map((record) => readableText(record)).join('\n'), extension: 'txt' };
+}
+
+/** A call as text to paste into a shell: code is run by its interpreter, any other call is printed as JSON. */
+export function shellCommand(call: ToolCall): string {
+  const given = isJsonObject(call.arguments ?? undefined) ? (call.arguments as Record<string, unknown>) : {};
+  const named = /^(?:bash|sh|shell|terminal)/i.test(call.name ?? '');
+  if (typeof given.code === 'string') return shellInput(named ? 'bash -s' : 'python3 -', given.code);
+  if (typeof given.command === 'string') return shellInput('bash -s', given.command);
+  if (call.error !== null) return shellInput('cat', call.raw);
+  return shellInput('cat', formatJson({ name: call.name, arguments: call.arguments }, 2));
 }

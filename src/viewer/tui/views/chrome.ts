@@ -1,6 +1,9 @@
+import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Edges, Piece } from '../../present/line.ts';
+import { topLine } from '../../present/top-line.ts';
 import { MIN_COLUMNS, MIN_ROWS } from '../rows/geometry.ts';
 import type { PromptState } from '../state/prompt.ts';
+import type { BulkProgress } from '../state/replay.ts';
 import { PROMPTS } from '../update/prompt-kinds.ts';
 import { editorTitle } from './editor.ts';
 import { footOf } from './footer.ts';
@@ -9,7 +12,6 @@ import { type KeyMenuView, keyMenuView } from './key-menu.ts';
 import type { FieldProps, NamedLine } from './kit.ts';
 import { promptInfo } from './prompt-info.ts';
 import type { Scene } from './scene.ts';
-import { topEdges } from './top.ts';
 
 /** Everything on screen that does not scroll: what App shows. */
 export interface Chrome {
@@ -84,4 +86,32 @@ export interface ChromeRows {
 export function chromeRows({ help, editor }: Chrome, lines: readonly string[]): ChromeRows {
   const above = help !== null ? lines.length : editor !== null ? 2 : 1;
   return { above: lines.slice(0, above), below: lines.slice(above) };
+}
+
+function topEdges({ state, data, name, connection }: Scene, width: number): Edges {
+  const { phase, done, total } = data.dump.progress();
+  const { bulk, backend } = state.replay;
+  const run = data.live.stats(state.list.cursor?.file.stream ?? null, data.now);
+  const line = {
+    name,
+    connection: connection == null ? null : sanitiseLine(connection),
+    run,
+    follow: state.follow.mode,
+    queue: state.follow.mode === 'off' ? null : data.underWay.queueAt(data.now),
+    isReading: run.status === 'waiting' && phase === 'index',
+    progress:
+      bulk !== null
+        ? { text: bulk.waiting ?? bulkText(bulk), share: bulk.done / Math.max(1, bulk.total) }
+        : phase === 'done' || total === 0
+          ? null
+          : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
+    sandbox: backend === null ? null : sanitiseLine(backend.replace(/^https?:\/\//, '')),
+  };
+  return topLine(line, width);
+}
+
+/** `replaying, 3 drift`: the numbers that a person is waiting for. */
+function bulkText({ what, tally }: BulkProgress): string {
+  const drift = tally.drift ?? 0;
+  return drift === 0 ? what : `${what}, ${drift} drift`;
 }

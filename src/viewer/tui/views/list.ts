@@ -1,15 +1,15 @@
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { labelWords } from '../../present/label-text.ts';
+import { renderPieces } from '../../present/line.ts';
 import { renderListHeader, renderListRow } from '../../present/list.ts';
 import type { ListRow } from '../../present/list-columns.ts';
-import { styled } from '../../present/theme.ts';
+import { styled, type Theme } from '../../present/theme.ts';
 import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { markSigns } from '../rows/mark-signs.ts';
 import { REPLAY_KEYS } from '../rows/replay-values.ts';
 import type { State } from '../state/state.ts';
-import { columnsMenu } from './columns-menu.ts';
 import { listHead } from './list-head.ts';
 import type { PaneView } from './scene.ts';
 
@@ -81,4 +81,23 @@ function emptyText(state: State, data: Data): string[] {
   return filterProgress.isWhole
     ? ['nothing matches', `${data.keys.label('filter')} Enter clears the filter`]
     : ['looking …', 'Esc cancels'];
+}
+
+/** All columns, with a sign before those that are shown. */
+function columnsMenu(state: State, data: Data, theme: Theme, width: number, height: number): string[] {
+  const cursor = state.list.menu?.cursor ?? 0;
+  const all = data.allColumns(state);
+  const top = Math.max(0, Math.min(cursor - Math.floor(height / 2), all.length - height));
+  return all.slice(top, top + height).map(({ title, isShown }, i) => {
+    const isHere = top + i === cursor;
+    return renderPieces(
+      theme,
+      [
+        ['accent', isHere ? '› ' : '  '],
+        [isShown ? 'accent' : 'quiet', isShown ? '[x] ' : '[ ] '],
+        [isHere ? 'strong' : isShown ? 'plain' : 'quiet', title],
+      ],
+      width,
+    );
+  });
 }
