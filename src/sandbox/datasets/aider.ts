@@ -7,7 +7,6 @@ export const aider: DatasetClass = {
   datasets: ['aider_benchmark_v1'],
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) => labelsOf(row).category === 'aider',
-  wantsProgram: false,
 
   prompt(row, { extra }) {
     const labels = labelsOf(row);

@@ -28,7 +28,6 @@ export const autoEval: DatasetClass = {
   datasets: [],
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) => Boolean(labelsOf(row).programming_language) && looksLikeTestProgram(row)?.code !== undefined,
-  wantsProgram: false,
 
   prompt(row, config) {
     return { id: problemIdOf(row), prompt: evalPrompt(row, config), labels: labelsOf(row) };

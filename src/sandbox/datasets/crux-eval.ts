@@ -21,7 +21,6 @@ export const cruxEval: DatasetClass = {
   datasets: ['cruxeval', 'cruxeval_x'],
   columns: ['id', 'code', 'input', 'output'],
   recognises: (row) => 'code' in row && 'input' in row && 'output' in row,
-  wantsProgram: false,
 
   prompt: (row, config) => cruxPrompt(row, config, config.extra.mode === 'input' ? 'input' : 'output'),
 

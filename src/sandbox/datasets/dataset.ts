@@ -36,7 +36,7 @@ export interface DatasetClass {
   /** Whether a row of a dataset unknown to upstream belongs to this class, judged by its content. */
   recognises(row: ProblemRow): boolean;
   /** A completion is a program that reads stdin, rather than a function that tests call. */
-  readonly wantsProgram: boolean;
+  readonly wantsProgram?: true;
   /** Python that computes metrics from results. */
   readonly metricsFunction?: string;
   prompt(row: ProblemRow, config: TestConfig, dataset: string): Prompt;

@@ -73,7 +73,7 @@ export class Datasets {
 
   /** Whether a completion is a program that reads stdin, rather than a function that tests call. */
   wantsProgram(request: { dataset: string; config: TestConfig }): boolean {
-    return this.#classOf(request).wantsProgram;
+    return this.#classOf(request).wantsProgram === true;
   }
 
   async getPrompts(request: GetPromptsRequest): Promise<Prompt[]> {

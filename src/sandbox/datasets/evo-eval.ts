@@ -10,7 +10,6 @@ export const evoEval: DatasetClass = {
   datasets: ['evoeval'],
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) => String(row.id).startsWith('EvoEval_'),
-  wantsProgram: false,
   metricsFunction: passAtK(`    return re.findall(r'EvoEval_(.*)_EvoEval', result.id)[0]`),
 
   prompt: (row, config) => olderPrompt(row, config, 'python'),

@@ -55,7 +55,6 @@ export const humanEval: DatasetClass = {
     isPublished(row)
       ? 'entry_point' in row && 'test' in row
       : typeof row.test === 'string' && typeof row.content === 'string' && 'entry_point' in labelsOf(row),
-  wantsProgram: false,
 
   prompt(row, config, dataset) {
     const language = problemLanguage(row, dataset);

@@ -49,7 +49,6 @@ export const mbpp: DatasetClass = {
   datasets: ['mbpp'],
   columns: ['id', 'content', 'labels', ['test_list', 'test']],
   recognises: (row) => testsOf(row).every((test) => typeof test === 'string') && testsOf(row).length > 0,
-  wantsProgram: false,
 
   prompt(row, { is_fewshot }) {
     const content = textColumn(row, 'content');

@@ -24,7 +24,6 @@ export const mbxp: DatasetClass = {
     const program = looksLikeTestProgram(row);
     return Boolean(task_id && programming_language && category !== 'aider' && program?.code?.includes(INSERT));
   },
-  wantsProgram: false,
 
   prompt(row, config, dataset) {
     const labels = labelsOf(row);

@@ -9,7 +9,6 @@ export const mhpp: DatasetClass = {
   datasets: ['mhpp'],
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) => 'difficulty_type' in labelsOf(row),
-  wantsProgram: false,
   metricsFunction: passAtK(`    return result.tests[0].test_info['difficulty_type']`),
 
   /** The first assert becomes the docstring's example. */

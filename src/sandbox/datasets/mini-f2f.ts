@@ -21,7 +21,6 @@ export const miniF2f: DatasetClass = {
   datasets: ['minif2f_lean4_test', 'minif2f_lean4_valid'],
   columns: ['id', 'content', 'labels'],
   recognises: (row) => typeof row.content === 'string' && /\btheorem\s/.test(row.content) && row.test === undefined,
-  wantsProgram: false,
 
   prompt(row, config) {
     const ask =

@@ -160,7 +160,6 @@ export const multiPlE: DatasetClass = {
   datasets: Object.keys(LANGUAGES).flatMap((code) => (code === 'python' ? [] : [`multiple_${code}`])),
   columns: ['prompt', 'tests', ['task_id', 'name']],
   recognises: (row) => 'tests' in row && 'prompt' in row && 'language' in row,
-  wantsProgram: false,
 
   prompt: (row, config, dataset) => functionPrompt(row, config, languageOf(row, dataset)),
 

@@ -13,7 +13,6 @@ export const naturalCodeBench: DatasetClass = {
   datasets: ['ncb_python_zh', 'ncb_python_en', 'ncb_java_zh', 'ncb_java_en'],
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) => 'original_id' in labelsOf(row) && looksLikeTestProgram(row)?.code !== undefined,
-  wantsProgram: false,
 
   prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
 

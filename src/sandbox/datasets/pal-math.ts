@@ -13,7 +13,6 @@ export const palMath: DatasetClass = {
   columns: ['id', 'content', 'test', 'labels'],
   recognises: (row) =>
     looksLikeTestProgram(row) !== null && looksLikeTestProgram(row)?.code === undefined && hasAnswer(row),
-  wantsProgram: false,
 
   prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
 

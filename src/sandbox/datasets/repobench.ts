@@ -23,7 +23,6 @@ export const repobenchC: DatasetClass = {
   datasets: ['repobench_c_python', 'repobench_c_java'],
   columns: ['id', 'prompt', 'next_line'],
   recognises: (row) => 'next_line' in row && 'prompt' in row,
-  wantsProgram: false,
   prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'prompt'), labels: labelsOf(row) }),
   evaluate: compareLines,
 };
@@ -33,7 +32,6 @@ export const repobenchP: DatasetClass = {
   datasets: ['repobench_p_python', 'repobench_p_java'],
   columns: ['id', 'file_path', 'context', 'import_statement', 'code', 'gold_snippet_index', 'next_line'],
   recognises: (row) => 'gold_snippet_index' in row,
-  wantsProgram: false,
   prompt: (row, { extra }, dataset) => ({
     id: problemIdOf(row),
     prompt: repobenchPrompt(row, extra, datasetLanguage(dataset)),

@@ -7,7 +7,6 @@ export const verilog: DatasetClass = {
   datasets: ['verilogeval_human', 'verilogeval_machine'],
   columns: ['id', 'code_preface', 'description', 'test', 'labels'],
   recognises: (row) => 'code_preface' in row,
-  wantsProgram: false,
 
   prompt(row, { is_fewshot }) {
     const { system_prompt, question_prompt, fewshot } = labelsOf(row);

@@ -20,7 +20,9 @@ import { sideBySide } from '../present/side-by-side.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { refuseOthers } from './export-target.ts';
 import { findRow } from './find-row.ts';
+import { interruption } from './interruption.ts';
 import { journalOf } from './journal-of.ts';
+import { xml } from './junit.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
@@ -131,19 +133,6 @@ async function verdictOf(
   };
 }
 
-/** Ends the agent under way, and all that would follow. */
-function interruption(): { signal: AbortSignal; end(): void } {
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  return {
-    signal: stop.signal,
-    end: () => {
-      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    },
-  };
-}
-
 const width = (): number => Math.max(60, process.stdout.columns ?? 100);
 
 /** @throws UsageError for an unknown name */
@@ -154,15 +143,6 @@ function historyRules(exact: string[] | true | undefined): HistoryRules {
     throw new UsageError(`--exact: '${unknown}' is not a rule of --agent; the rules are ${HISTORY_RULES.join(', ')}`);
   return new Set(HISTORY_RULES.filter((name) => !off.includes(name)));
 }
-
-const xml = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    // Characters that XML 1.0 has no form for.
-    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd]/g, '\ufffd');
 
 function writeJunit(path: string, verdicts: readonly Verdict[]): void {
   const cases = verdicts.map(({ locator, word, detail, lines }) => {

@@ -19,6 +19,7 @@ import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { sayOfFiles } from './file-notes.ts';
+import { xml } from './junit.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
@@ -287,12 +288,3 @@ const junitOf = (outcomes: readonly AuditOutcome[]): string => {
 ${cases.join('')}</testsuite>
 `;
 };
-
-/** XML 1.0 cannot represent control characters and lone surrogates. */
-const xml = (text: string): string =>
-  text
-    .replace(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');

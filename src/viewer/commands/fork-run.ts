@@ -37,6 +37,7 @@ import { dumpOptions } from './dump-options.ts';
 import { editedTurn } from './edited-turn.ts';
 import { findRow } from './find-row.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
+import { interruption } from './interruption.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
@@ -79,9 +80,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped, own: ownCodeOf(flags) }));
   const dump = Dump.open([place.path], await dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const stop = interruption();
   let backend: ReplayBackend | null = null;
   let rewards: OpenRewards | null = null;
   let world: WorldTools | null = null;
@@ -144,7 +143,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     if (branches.every(({ status }) => status === 'FAILED')) return stop.signal.aborted ? ANSWER_IS_NO : USAGE;
     return branches.some(({ status }) => status === 'FAILED') ? ANSWER_IS_NO : DONE;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    stop.end();
     await world?.close();
     await backend?.close();
     replayTools.close();

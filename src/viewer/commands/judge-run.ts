@@ -21,6 +21,7 @@ import { type Half, halfAgreement, halfOf, humanLabel, judgeName, type TwoLabels
 import { type Rubric, readRubric } from '../judge/rubric.ts';
 import { allowCost } from './allow-cost.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
+import { interruption } from './interruption.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
@@ -65,9 +66,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
   const filter = filterOf(flags.filter);
   const options = await dumpOptions(flags);
   const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const stop = interruption();
   try {
     const name = flags.model ?? (await firstModel(flags.modelUrl));
     const rater = judgeName(name);
@@ -109,7 +108,7 @@ export async function judgeRollouts(args: readonly string[], flags: JudgeFlags):
     if (journal.problem !== null) say(journal.problem);
     return judged.some(({ status }) => status === 'labelled') ? DONE : ANSWER_IS_NO;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    stop.end();
     journal.close();
   }
 }

@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline/promises';
 import { UsageError } from '../../core/dump/paths.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import type { OwnUse } from '../../engine/common/own-use.ts';
 import { OwnCode } from '../../engine/own/own-code.ts';
 import type { ReplayTools } from '../../replay/index.ts';
+import { askPerson, canAsk } from './allow-cost.ts';
 import { say } from './output.ts';
 import type { OwnFlags } from './own-flags.ts';
 
@@ -23,13 +23,6 @@ export async function allowOwn(uses: readonly OwnUse[], isAllowed: boolean): Pro
   if (named.length === 0) return;
   const what = named.map(({ what, from, runs }) => `${what} (${from}) runs in ${runs}`).join(', ');
   if (isAllowed) return say(sanitiseLine(`${what}, with your rights`));
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new UsageError(`${what}, with your rights: give --yes to allow it`);
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await reader.question(sanitiseLine(`${what}, with your rights. Allow it? [y/N] `));
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was run');
-  } finally {
-    reader.close();
-  }
+  if (!canAsk()) throw new UsageError(`${what}, with your rights: give --yes to allow it`);
+  await askPerson(`${what}, with your rights. Allow it?`, 'nothing was run');
 }

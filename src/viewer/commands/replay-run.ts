@@ -30,6 +30,7 @@ import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts'
 import { promptAt } from '../tui/runner/python-prompt.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { interruption } from './interruption.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
@@ -64,8 +65,6 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   if (others.length > 0) throw new UsageError('--sandbox-python: give it twice at most');
   if (flags.queue !== undefined) checkQueued(flags);
   const journal = await journalOf(pathOfArgument(itemAt(args, 0)), flags.journal);
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
   endWork();
   const line = new StatusLine();
   const tally = new Map<string, number>();
@@ -77,7 +76,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   let second: ReplayBackend | null = null;
   // Opened last: an exception before the try would leave the connection, and with it the process, open.
   const shared = await openQueue(flags, say);
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const stop = interruption();
   try {
     // Before planning, because a class may define how its tool is called.
     if (flags.exec) await openTools(tools, flags.yes === true, stop.signal);
@@ -158,7 +157,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     await queue?.close(isOver);
     if (shared !== null) await leaveQueue(shared);
     line.clear();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    stop.end();
     if (queue === null) await backend?.close();
     await second?.close();
     tools.close();

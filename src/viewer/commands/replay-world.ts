@@ -13,6 +13,7 @@ import { worldTerminal } from '../../sandbox/worlds/launch.ts';
 import { foldChanges, type LayerRecord, removeTree } from '../../sandbox/worlds/layers.ts';
 import { culpritText, worldChanges, worldOutcomeLines } from '../present/world-text.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
+import { interruption } from './interruption.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { printDrift } from './print-drift.ts';
 import { filterOf } from './query-options.ts';
@@ -42,9 +43,7 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
   const table = new DriftTable();
   endWork();
   const line = new StatusLine();
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const stop = interruption();
   let isFound = true;
   try {
     for await (const { row } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) {
@@ -74,7 +73,7 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
     }
   } finally {
     line.clear();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    stop.end();
   }
   if (flags.bisect !== undefined) return isFound ? DONE : ANSWER_IS_NO;
   if (flags.table === true) await printDrift(table, flags.json === true);

@@ -27,6 +27,7 @@ import type { Run } from '../../sandbox/check-correctness.ts';
 import { scoredTally, scoreStatusWord } from '../present/score-status.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { interruption } from './interruption.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
@@ -47,9 +48,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   const shared = await openQueue(flags, say);
   let queue: Awaited<ReturnType<typeof scoresAt>> | null = null;
   let isOver = false;
-  const stop = new AbortController();
-  const interrupt = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const stop = interruption();
   const tally = new Map<Rescored['status'], number>();
   const sums = new ScoreSums();
   try {
@@ -92,7 +91,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     // Interrupted while waiting for a worker or a reward.
     if (!stop.signal.aborted) throw error;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    stop.end();
     await queue?.close(isOver);
     if (shared !== null) await leaveQueue(shared);
     rewards?.close();

@@ -1,15 +1,14 @@
-import { createInterface } from 'node:readline/promises';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { isFull } from '../../core/files/temporary.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
-import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { recordedImage } from '../../replay/worlds/recorded-image.ts';
 import type { WorldOptions } from '../../replay/worlds/replay-world.ts';
 import { planText, worldOptions } from '../../replay/worlds/rollout-world.ts';
 import { openImage, type WorldImage } from '../../sandbox/worlds/images.ts';
 import { worldProblem } from '../../sandbox/worlds/problem.ts';
+import { askPerson, canAsk } from './allow-cost.ts';
 import { say } from './output.ts';
 import { usesOf, type WorldFlags } from './world-flags.ts';
 
@@ -59,17 +58,8 @@ export async function openedImage(
 /** Asks on a terminal. Elsewhere a strange image, and this machine itself, need --yes. @throws UsageError if it is not allowed */
 async function allowWorld(question: string, isAllowed: boolean, isNeeded: boolean): Promise<void> {
   if (isAllowed) return;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    if (isNeeded) throw new UsageError(`${question}: give --yes to allow it`);
-    return;
-  }
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await reader.question(`${sanitiseLine(question)}. Continue? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was run');
-  } finally {
-    reader.close();
-  }
+  if (canAsk()) return askPerson(`${question}. Continue?`, 'nothing was run');
+  if (isNeeded) throw new UsageError(`${question}: give --yes to allow it`);
 }
 
 export const worldFor = (row: DumpRecord, rollout: Rollout, image: WorldImage, flags: WorldFlags): WorldOptions =>
