@@ -2,9 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Times } from '../rollout/times.ts';
 import { messagesOf } from './any-message.ts';
 import { buildRollout } from './build.ts';
+import type { TracedCall } from './call-histories.ts';
 import type { Format } from './format.ts';
 import { summed } from './langchain.ts';
-import { rolloutOfCalls, type TracedCall } from './model-calls.ts';
+import { rolloutOfCalls } from './model-calls.ts';
 import { callUsage, payloadOf } from './payload.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { messagesOf } from './any-message.ts';
 import type { FoundMessage } from './build.ts';
-import { foundKey } from './model-calls.ts';
+import { foundKey } from './call-histories.ts';
 import { type CallUsage, callUsage, payloadOf } from './payload.ts';
 import type { TraceSpan } from './spans.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';

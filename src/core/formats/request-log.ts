@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { foundKey, goesOn, type TracedCall } from './call-histories.ts';
 import type { Format, Session } from './format.ts';
-import { foundKey, goesOn, rolloutOfCalls, type TracedCall } from './model-calls.ts';
+import { rolloutOfCalls } from './model-calls.ts';
 import { payloadOf } from './payload.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { idOf, numberOf, objectsOf } from './values.ts';
+import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** A span of any tracer, or the log records that belong to one. */
 export interface TraceSpan {
@@ -229,3 +229,9 @@ export function hexId(value: JsonValue | undefined): string | null {
   const bare = id.replace(/^0x/i, '');
   return /^0+$/.test(bare) ? null : /^[0-9a-f]+$/i.test(bare) ? bare.toLowerCase() : bare;
 }
+
+/** MLflow writes the word as JSON. */
+export const parsedWord = (text: string): string | null => {
+  const value = text.startsWith('"') ? parsed(text) : undefined;
+  return typeof value === 'string' ? value : null;
+};

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { resultText } from './any-message.ts';
+import { goesOn, type TracedCall } from './call-histories.ts';
 import type { Format, Session, SharedId } from './format.ts';
-import { goesOn, rolloutOfCalls, type TracedCall, type TracedRun, type TraceParts } from './model-calls.ts';
+import { rolloutOfCalls, type TracedRun, type TraceParts } from './model-calls.ts';
 import { SpanTree, type TraceSpan, traceSeconds } from './spans.ts';
 import { idOf, objectsOf } from './values.ts';
 
