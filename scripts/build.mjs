@@ -61,6 +61,22 @@ export const decompressBrotli = (input, length) => brotliDecompressSync(input, {
   },
 };
 
+/**
+ * Ink's layout engine decodes the program in its own text. To do so it would call `fetch`, and Node then loads all of undici while the
+ * first key waits.
+ */
+const yogaInPlace = {
+  name: 'yoga-in-place',
+  setup({ onLoad }) {
+    onLoad({ filter: /yoga-wasm-base64-esm\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const contents = text.replaceAll('"function"!=typeof fetch', 'true');
+      if (contents === text) throw new Error('the layout engine asks for fetch in another way');
+      return { contents };
+    });
+  },
+};
+
 /** Modules that the program and its threads both import, by their name in dist/, where each lies once. */
 const ONCE = {
   zstddec: 'zstddec/stream',
@@ -108,7 +124,7 @@ const shared = {
   minifySyntax: true,
   logLevel: 'warning',
   metafile: true,
-  plugins: [fdirAlone, simdAlone, zodInEnglish, brotliOfNode],
+  plugins: [fdirAlone, simdAlone, zodInEnglish, brotliOfNode, yogaInPlace],
   // They bring files that they look for beside themselves.
   external: ['pyodide', 'node-sqlite3-wasm', '@aws-sdk/credential-provider-node'],
   // Python programs are imported as text.
@@ -166,7 +182,7 @@ const { compiled, ...packages } = ONCE;
 const builds = await Promise.all([
   build({
     ...program,
-    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first)],
+    plugins: [fdirAlone, simdAlone, zodInEnglish, yogaInPlace, importedOnce('./'), commonChunk(metafile, first)],
   }),
   // yaml's entry for Node is CommonJS, which would export nothing by name.
   build({

@@ -44,9 +44,9 @@ export const compareTurns = (first: Pick<Rollout, 'turns'>, second: Pick<Rollout
  * in order.
  */
 export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): Generator<TurnPair> {
-  const keyOf = ({ role, text }: { role: string; text: string }) => `${role}\0${text}`;
-  const changes: readonly TurnChange[] = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), {
+  const changes: readonly TurnChange[] = diffArrays(first.turns, second.turns, {
     maxEditLength: MOST_EDITS,
+    comparator: (a, b) => a.role === b.role && a.text === b.text,
   }) ?? [
     { removed: true, added: false, count: first.turns.length },
     { removed: false, added: true, count: second.turns.length },

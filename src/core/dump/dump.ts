@@ -424,7 +424,10 @@ export class Dump {
 
   /** Reads a long record in a thread. @param isWanted cancels it by returning false; the result is then null */
   async readLong({ file, record }: Place, isWanted: () => boolean): Promise<DumpRecord | null> {
-    const parsed = await this.#longRecords.read(file.whereabouts(record), isWanted);
+    this.#facts.pause(true);
+    const parsed = await this.#longRecords
+      .read(file.whereabouts(record), isWanted)
+      .finally(() => this.#facts.pause(false));
     if (!isWanted()) return null;
     const failed = 'it could not be read: its file has changed, or it takes more memory than there is';
     const found = Object.assign(file.pending(record), parsed ?? bad(undefined, failed));

@@ -5,16 +5,17 @@ import { FACT_ROW, isLookedAt } from '../rollout/fact-row.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 
 import type { DumpFile } from './dump-file.ts';
+import { BATCH_RECORDS, batchOf, recordsFrom } from './fact-batches.ts';
+import type { LineIndex } from './line-index.ts';
 import type { Place, Progress } from './place.ts';
 import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 
-/** The limits of one request to a thread, so that a row that becomes visible waits less than a tenth of a second. */
-const BATCH_RECORDS = 256;
-const BATCH_BYTES = 2 << 20;
 /** Each thread holds 40 MB. */
 const MOST_THREADS = 8;
 /** Requests queued at a thread, so that it is never idle. */
 const AHEAD = 2;
+/** One record of this length is read at a time while somebody is at the keyboard: reading it takes several times its bytes. */
+const ALONE_BYTES = 8 << 20;
 /** Bytes that a running thread reads in the time that another one takes to start. */
 const WORTH_A_THREAD = 4 << 20;
 
@@ -33,8 +34,9 @@ export class FactsPass {
   #next = 0;
   #asked = 0;
   #isClosed = false;
-  /** Pending requests of the background pass, by file. */
+  /** Pending requests, by file, and their records, which are not requested again. */
   readonly #open = new Map<DumpFile, number>();
+  readonly #underWay = new Map<LineIndex, Set<number>>();
   /** Records that could not be read; without this set the pass would request them forever. */
   readonly #lost = new Map<DumpFile, Set<number>>();
   /** Names of extra values in the records seen so far. */
@@ -72,15 +74,8 @@ export class FactsPass {
         this.#isMissing(file, record) || (needsDetails && !details.has(record) && !this.#isLost(file, record)),
     );
     const batches: number[][] = [];
-    let bytes = BATCH_BYTES;
-    for (const record of missing) {
-      if (bytes >= BATCH_BYTES || lastItem(batches).length >= BATCH_RECORDS) {
-        batches.push([]);
-        bytes = 0;
-      }
-      lastItem(batches).push(record);
-      bytes += file.index.length(record);
-    }
+    for (let at = 0; at < missing.length; at += lastItem(batches).length)
+      batches.push(batchOf(file, missing.slice(at, at + BATCH_RECORDS)));
     await Promise.all(batches.map((batch) => this.#ask(file, batch)));
   }
 
@@ -132,7 +127,7 @@ export class FactsPass {
   async groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
     const keys: (GroupKey | null)[] = [];
     while (keys.length < file.count) {
-      const records = this.#batch(file, keys.length, () => true);
+      const records = batchOf(file, recordsFrom(file, keys.length));
       if (!(await this.#ask(file, records, keys))) break;
     }
     return keys;
@@ -140,13 +135,21 @@ export class FactsPass {
 
   #run(): void {
     while (!this.#isClosed && this.#asked < this.#workers.length * AHEAD) {
-      const [file, records, isBackground] = this.#nextBatch();
+      const [file, records] = this.#nextBatch();
       if (file === undefined) break;
       this.#asked++;
-      if (isBackground) this.#open.set(file, (this.#open.get(file) ?? 0) + 1);
+      this.#open.set(file, (this.#open.get(file) ?? 0) + 1);
+      const { index } = file;
+      const underWay = this.#underWay.get(index) ?? new Set();
+      this.#underWay.set(index, underWay);
+      for (const record of records) underWay.add(record);
       void this.#ask(file, records).then(() => {
         this.#asked--;
-        if (isBackground) this.#settle(file);
+        for (const record of records) underWay.delete(record);
+        if (underWay.size === 0) this.#underWay.delete(index);
+        // A line that was longer by then is requested again.
+        if (records.some((record) => record < file.count && this.#isMissing(file, record))) this.#again(file);
+        this.#settle(file);
         this.#changed();
         this.#run();
       });
@@ -154,6 +157,11 @@ export class FactsPass {
     if (this.#queue.length > 0 || this.#asked > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
     this.#changed();
+  }
+
+  #again(file: DumpFile): void {
+    if (this.#queue[0] === file) this.#next = 0;
+    else if (!this.#queue.includes(file)) this.#queue.push(file);
   }
 
   #settle(file: DumpFile): void {
@@ -166,34 +174,28 @@ export class FactsPass {
     if (!this.#isClosed && this.isDone(file)) this.#fileDone(file);
   }
 
-  #nextBatch(): [DumpFile | undefined, number[], boolean] {
+  #nextBatch(): [DumpFile | undefined, number[]] {
+    this.#wanted = this.#wanted.filter(({ file, record }) => this.#isWaiting(file, record));
     const [first] = this.#wanted;
     if (first !== undefined) {
-      const records = this.#wanted.filter((place) => place.file === first.file).map((place) => place.record);
-      this.#wanted = this.#wanted.filter((place) => place.file !== first.file);
-      return [first.file, records.slice(0, BATCH_RECORDS), false];
+      const { file } = first;
+      const records = this.#wanted.filter((place) => place.file === file).map((place) => place.record);
+      return [file, batchOf(file, records)];
     }
     for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
-      const records = this.isDone(file) ? [] : this.#batch(file, this.#next, (record) => this.#isMissing(file, record));
+      const records = this.isDone(file) ? [] : batchOf(file, this.#waitingIn(file, this.#next));
       if (records.length > 0) {
         this.#next = (records.at(-1) as number) + 1;
-        return [file, records, true];
+        return [file, records];
       }
       this.#queue.shift();
       this.#next = 0;
     }
-    return [undefined, [], false];
+    return [undefined, []];
   }
 
-  #batch(file: DumpFile, from: number, wants: (record: number) => boolean): number[] {
-    const records: number[] = [];
-    let bytes = 0;
-    for (let record = from; record < file.count && records.length < BATCH_RECORDS && bytes < BATCH_BYTES; record++) {
-      if (!wants(record)) continue;
-      records.push(record);
-      bytes += file.index.length(record);
-    }
-    return records;
+  *#waitingIn(file: DumpFile, from: number): Generator<number> {
+    for (const record of recordsFrom(file, from)) if (this.#isWaiting(file, record)) yield record;
   }
 
   /** @returns false if the dump was closed */
@@ -219,7 +221,8 @@ export class FactsPass {
     };
     this.#askedBytes += lengths.reduce((sum, length) => sum + length, 0);
     const started = this.#workers.slice(0, 1 + this.#askedBytes / WORTH_A_THREAD);
-    const idlest = started.reduce((best, one) => (one.asked < best.asked ? one : best));
+    const isAlone = this.#givesWay && lengths.some((length) => length > ALONE_BYTES);
+    const idlest = started.reduce((best, one) => (one.asked < best.asked && !isAlone ? one : best));
     idlest.asked++;
     const answer = await idlest.worker.ask(request, [places.buffer]);
     idlest.asked--;
@@ -273,6 +276,10 @@ export class FactsPass {
 
   #isMissing(file: DumpFile, record: number): boolean {
     return !file.index.isLooked(record) && !this.#isLost(file, record);
+  }
+
+  #isWaiting(file: DumpFile, record: number): boolean {
+    return this.#isMissing(file, record) && this.#underWay.get(file.index)?.has(record) !== true;
   }
 
   #isLost(file: DumpFile, record: number): boolean {

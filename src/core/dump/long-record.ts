@@ -38,16 +38,21 @@ export interface Crossing extends Omit<ParsedLine, 'json'> {
 
 /** The text of the record at this place. */
 export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path' | 'offset' | 'length'>): string {
-  const bytes = Buffer.allocUnsafe(length);
   const fd = openSync(path, 'r');
   try {
-    let read = 0;
-    for (let got = 1; got > 0 && read < length; read += got)
-      got = readSync(fd, bytes, read, length - read, offset + read);
-    return bytes.toString('utf8', 0, read);
+    return textAt(fd, offset, length);
   } finally {
     closeSync(fd);
   }
+}
+
+/** The text of these bytes of a file. */
+export function textAt(fd: number, offset: number, length: number): string {
+  const bytes = Buffer.allocUnsafe(length);
+  let read = 0;
+  for (let got = 1; got > 0 && read < length; read += got)
+    got = readSync(fd, bytes, read, length - read, offset + read);
+  return bytes.toString('utf8', 0, read);
 }
 
 /** Reads long records in a thread and receives each in pieces, so that keys are answered meanwhile. */

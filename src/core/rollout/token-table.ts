@@ -1,3 +1,4 @@
+import { finished } from '../async/finished.ts';
 import type { TurnEnds } from './compared.ts';
 import type { Trained } from './loss-mask.ts';
 import type { Rollout, RolloutTokens } from './rollout.ts';
@@ -41,11 +42,7 @@ const PLACEHOLDER = -1;
 
 /** Recorded ids, never re-rendered; without them, the ids from the tokenizer. null without both. */
 export function tokenTable(rollout: Rollout, tokenizer: TokenText | null): TokenTable | null {
-  const made = tabulating(rollout, tokenizer);
-  for (;;) {
-    const { done, value } = made.next();
-    if (done === true) return value;
-  }
+  return finished(tabulating(rollout, tokenizer));
 }
 
 /** Tokens between two pauses. */

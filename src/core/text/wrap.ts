@@ -1,3 +1,4 @@
+import { finished } from '../async/finished.ts';
 import { numberInAt, uint32At } from '../lists/at.ts';
 import { take } from './fit.ts';
 import { cellWidth, eachGrapheme, graphemes } from './graphemes.ts';
@@ -164,11 +165,7 @@ export function* wrapping(text: string, width: number): Generator<void, Lines> {
 }
 
 export function wrap(text: string, width: number): Lines {
-  const made = wrapping(text, width);
-  for (;;) {
-    const { done, value } = made.next();
-    if (done === true) return value;
-  }
+  return finished(wrapping(text, width));
 }
 
 /** The lines of a text, as wide as fits. */

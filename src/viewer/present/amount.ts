@@ -1,4 +1,6 @@
+import { finished } from '../../core/async/finished.ts';
 import { plural } from '../../core/text/numbers.ts';
+import { TEXT_SLICE } from '../../core/text/slices.ts';
 
 /** Scripts written without spaces between words, as UTF-16 units: Thai, Lao, Burmese, Khmer, kana, Han, and Han beyond U+FFFF. */
 const UNSPACED: readonly (readonly [from: number, to: number])[] = [
@@ -17,7 +19,10 @@ const isUnspaced = (unit: number): boolean =>
  * The length of a text as a reader would put it: '212 words', or '1,024 characters' if more than a quarter of it is in a script without
  * spaces. One pass, without a list of the words: a turn may hold 50 MB.
  */
-export function amountText(text: string): string {
+export const amountText = (text: string): string => finished(amountOf(text));
+
+/** The same with pauses. */
+export function* amountOf(text: string): Generator<void, string> {
   let words = 0;
   let characters = 0;
   let unspaced = 0;
@@ -32,6 +37,7 @@ export function amountText(text: string): string {
       if (isUnspaced(unit)) unspaced++;
     }
     isInside = !isBlank;
+    if ((i + 1) % TEXT_SLICE === 0) yield;
   }
   return unspaced * 4 > characters ? plural(characters, 'character') : plural(words, 'word');
 }

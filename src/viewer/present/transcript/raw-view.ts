@@ -103,13 +103,20 @@ function grouped(plan: readonly PlannedPart[]): ReadonlyMap<number, PlannedPart[
 function* blockOf({ id, turn, header, field, spans }: PlannedPart, { texts }: Rollout): Generator<void, Block> {
   const text = texts[field]!;
   const ranges: Range[] = [];
-  let shown = '';
+  const parts: string[] = [];
+  let isSame = true;
+  let start = 0;
   for (const span of spans) {
-    const start = shown.length;
-    shown += yield* sanitising(text.slice(span.start, span.end));
-    ranges.push({ start, end: shown.length, style: styleOf(span), trained: span.trained });
+    const part = text.slice(span.start, span.end);
+    const safe = yield* sanitising(part);
+    isSame &&= safe === part;
+    parts.push(safe);
+    ranges.push({ start, end: start + safe.length, style: styleOf(span), trained: span.trained });
+    start += safe.length;
     if (ranges.length % SPANS === 0) yield;
   }
+  // A part of the recorded text takes no memory of its own. Spans are adjacent.
+  const shown = isSame ? text.slice(spans[0]?.start, spans.at(-1)?.end) : parts.join('');
   // The newline at a block's end becomes the break to the next block.
   const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
   return { id, turn, text: body, style: 'quiet', trained: false, indent: 0, ranges, header };

@@ -4,11 +4,13 @@ import type { Part, Rollout, ToolCall, Turn } from '../../../core/rollout/rollou
 import { formatCount } from '../../../core/text/numbers.ts';
 import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
-import { amountText } from '../amount.ts';
+import { including } from '../../../core/text/slices.ts';
+import { amountOf } from '../amount.ts';
 import type { Piece } from '../line.ts';
 import { formatReward } from '../numbers.ts';
 import type { Block, Note, Range } from './block.ts';
 import { callPieces, rawPiece } from './call.ts';
+import { type Edges, thought, trimmed, withoutEnd } from './edges.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import { isJson, jsonLines } from './json-text.ts';
 import { markdownRanges, stretches } from './markdown.ts';
@@ -30,22 +32,12 @@ export const ALL_OPEN: Folds = new AllOpen();
 
 const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;
 
-/** Text without the line breaks at its edges, which templates add around a body. */
-function trimmed(text: string): string {
-  let start = 0;
-  while (text.charCodeAt(start) === 0x0a) start++;
-  // No regex that ends in \s+$ here: it is quadratic in a run of whitespace.
-  return text.slice(start).trimEnd();
-}
-
 /** Collapses runs of <|image_pad|> and the like into one with a count. The name length is bounded, or a hostile one would be slow. */
 const PADS = /(<\|[A-Za-z_]{0,20}pad[A-Za-z_]{0,20}\|>)\1+/g;
 const withoutPads = (text: string): string =>
-  !text.includes('pad')
-    ? text
-    : text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
+  text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
-function headerBlock({ rollout, turn, results, findings, heat }: ShownTurn, folded: boolean): Block {
+function* headerBlock({ rollout, turn, results, findings, heat }: ShownTurn, folded: boolean): Generator<void, Block> {
   const right: Piece[] = [];
   const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
   if (folded) for (const [style, text] of foldedPieces(findings.all)) add(style, text);
@@ -63,7 +55,7 @@ function headerBlock({ rollout, turn, results, findings, heat }: ShownTurn, fold
   const role = sanitiseLine(turn.role) || 'text';
   const asked = results.asked(turn);
   const style = turn.trained === null ? 'unknown' : turn.trained ? 'trained' : 'heading';
-  const text = folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked;
+  const text = folded ? `▸ ${role}${asked}, ${yield* amountOf(turn.text)}` : role + asked;
   const summary = folded ? results.summary(turn) : '';
   return {
     id: `t${turn.index}`,
@@ -99,27 +91,26 @@ const isTrained = ({ turn, mask }: ShownTurn, start: number, end: number): Train
 function* body(
   shown: ShownTurn,
   { start, end }: Part,
-  edges: (text: string) => string,
+  edges: Edges,
 ): Generator<void, { text: string; trained: Trained; ranges: readonly Range[] }> {
   const { turn, mask } = shown;
-  const whole = turn.text.slice(start, end);
-  const text = edges(whole);
-  const from = start + whole.indexOf(text);
-  const trained = isTrained(shown, from, from + text.length);
+  const [first, last] = edges(turn.text.slice(start, end));
+  const [from, to] = [start + first, start + last];
+  const trained = isTrained(shown, from, to);
   if (mask === undefined) {
-    const ranges = heatRanges(turn.text, from, from + text.length, shown.heat?.places ?? [], plainText);
-    return { text: withoutPads(yield* sanitising(text)), trained, ranges };
+    const ranges = heatRanges(turn.text, from, to, shown.heat?.places ?? [], plainText);
+    const text = yield* sanitising(turn.text.slice(from, to));
+    return { text: (yield* including(text, 'pad')) ? withoutPads(text) : text, trained, ranges };
   }
-  return { ...maskedText(turn.text, from, from + text.length, mask, 'plain', plainText), trained };
+  return { ...maskedText(turn.text, from, to, mask, 'plain', plainText), trained };
 }
 
 const plainText = (text: string): string => withoutPads(sanitise(text));
 
-const thought = (text: string): string => trimmed(text.replace(/^<think>|<\/think>\s*$/g, ''));
-
 function* thinkBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartOrPause<Block>> {
   const { turn, folds, findings } = shown;
-  const text = thought(turn.text.slice(part.start, part.end));
+  const whole = turn.text.slice(part.start, part.end);
+  const text = whole.slice(...thought(whole));
   if (text.trim() === '') return;
   const trained = isTrained(shown, part.start, part.end);
   const base = { id, turn: turn.index, trained, style: 'quiet' } as const;
@@ -128,7 +119,8 @@ function* thinkBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartO
   // Unclosed reasoning is all there is to read, and its end is what matters.
   const folded = isFolded(folds, id, unclosed === null);
   const fold = folded ? 'closed' : 'open';
-  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amountText(text)}`, indent: 0, fold };
+  const amount = yield* paused(amountOf(text));
+  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount}`, indent: 0, fold };
   if (folded) {
     const own = text.includes('<tool_response>') ? findings.take(({ check }) => check === 'own_tool_response') : null;
     const notes = [unclosed, own].flatMap((finding) => (finding === null ? [] : [findingNote(finding, 0)]));
@@ -150,16 +142,11 @@ function* thinkBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartO
 }
 
 /** A part of text. If a person or a model wrote it, fenced code is separate, with its colours. */
-function* proseBlocks(
-  shown: ShownTurn,
-  part: Part,
-  id: string,
-  edges: (text: string) => string,
-): Generator<PartOrPause<Block>> {
+function* proseBlocks(shown: ShownTurn, part: Part, id: string, edges: Edges): Generator<PartOrPause<Block>> {
   const { turn, findings } = shown;
-  const whole = turn.text.slice(part.start, part.end);
-  const text = edges(whole);
-  const from = part.start + whole.indexOf(text);
+  const [first, last] = edges(turn.text.slice(part.start, part.end));
+  const from = part.start + first;
+  const text = turn.text.slice(from, part.start + last);
   const isWritten = turn.role !== 'tool';
   const pieces =
     isWritten && (text.includes('```') || text.includes('~~~'))
@@ -199,8 +186,6 @@ const besideHeat = (ranges: readonly Range[], heat: readonly Range[]): readonly 
     : [...heat, ...ranges.filter((one) => heat.every(({ start, end }) => end <= one.start || start >= one.end))].sort(
         (a, b) => a.start - b.start,
       );
-
-const withoutEnd = (text: string): string => text.trimEnd();
 
 function* callBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartOrPause<Block>> {
   const { turn } = shown;
@@ -266,7 +251,7 @@ export function* turnBlocks(shown: ShownTurn): Generator<PartOrPause<Block>> {
   const { rollout, turn, folds, findings } = shown;
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
-  const header = headerBlock(shown, folded);
+  const header = yield* paused(headerBlock(shown, folded));
   if (folded) {
     yield header;
     return;
