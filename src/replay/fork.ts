@@ -222,7 +222,7 @@ function kwargsOf({ extras, groundTruth }: Rollout, tools: readonly Tool[]) {
   return Object.fromEntries(
     tools.map(({ name }) => {
       const own = isJsonObject(recorded) ? recorded[name] : undefined;
-      const given = isJsonObject(own) ? own : {};
+      const given = objectIn(own);
       const created = isJsonObject(given.create_kwargs) ? given.create_kwargs : { ground_truth: groundTruth ?? null };
       return [name, { ...given, create_kwargs: created }];
     }),

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json/value.ts';
+import { objectIn } from '../core/json/value.ts';
 import type { Rollout } from '../core/rollout/rollout.ts';
 import { type OverlongBuffer, withOverlong } from '../engine/rewards/index.ts';
 
@@ -14,7 +14,7 @@ export interface ResponseLength {
 
 export function responseLength({ tokens, lossMask, extras }: Rollout, buffer: OverlongBuffer | null): ResponseLength {
   const { reward } = extras;
-  const metadata = isJsonObject(reward) && isJsonObject(reward.metadata) ? reward.metadata : {};
+  const metadata = objectIn(objectIn(reward).metadata);
   // verl's key, and the same key in this program's own dumps.
   const recordedPenalty = extras.overlong_reward ?? metadata.overlong_reward;
   return {

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonValue } from '../core/json/value.ts';
+import { type JsonValue, objectIn } from '../core/json/value.ts';
 import type { Rollout, Turn } from '../core/rollout/rollout.ts';
 
 /** The data source of the rollout, if its record names it; verl's own dumps do not, unless the user added it. */
 export function dataSourceOf({ extras }: Rollout): string | undefined {
-  const info = isJsonObject(extras.extra_info) ? extras.extra_info : {};
+  const info = objectIn(extras.extra_info);
   const found = [extras.data_source, info.data_source].find((value): value is string => typeof value === 'string');
   return found;
 }

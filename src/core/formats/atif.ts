@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
@@ -46,9 +46,9 @@ export interface AtifFrame {
 }
 
 export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFrame): Rollout {
-  const extra = isJsonObject(record.extra) ? record.extra : {};
-  const agent = isJsonObject(record.agent) ? record.agent : {};
-  const linked = isJsonObject(record.linked) ? record.linked : {};
+  const extra = objectIn(record.extra);
+  const agent = objectIn(record.agent);
+  const linked = objectIn(record.linked);
   const embedded = objectsOf(record.subagent_trajectories);
   const messages: FoundMessage[] = [...(frame.messages ?? [])];
   const contexts: Context[] = [{ kind: 'main', name: idOf(agent.name), after: null }];
@@ -68,7 +68,7 @@ export function readAtif(record: JsonObject, context: ReadContext, frame: AtifFr
       contexts.push({ kind: 'compaction', name: 'continued', after: messages.length - 1 });
     }
     for (const [i, step] of objectsOf(piece.record.steps).entries()) {
-      const stepExtra = isJsonObject(step.extra) ? step.extra : {};
+      const stepExtra = objectIn(step.extra);
       const change = isJsonObject(stepExtra.context_management) ? stepExtra.context_management : null;
       if (change?.boundary === 'replace' && messages.length > 0) {
         closeCalls();
@@ -188,7 +188,7 @@ function atifMessages(step: JsonObject, at: string): FoundMessage[] {
 }
 
 function stepTokens(step: JsonObject): SampledTokens | null {
-  const metrics = isJsonObject(step.metrics) ? step.metrics : {};
+  const metrics = objectIn(step.metrics);
   const prompt = idsOf(metrics.prompt_token_ids);
   const sampled = idsOf(metrics.completion_token_ids);
   return prompt === null || sampled === null

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
@@ -29,7 +29,7 @@ function historiesOf(record: JsonObject): { name: string | null; list: JsonObjec
   if (areAutogen(record.messages)) return [{ name: null, list: objectsOf(record.messages), at: '/messages' }];
   const own = stateMessages(record);
   if (own !== null) return [{ name: null, list: own, at: '/llm_context/messages' }];
-  const states = isJsonObject(record.agent_states) ? record.agent_states : {};
+  const states = objectIn(record.agent_states);
   return Object.entries(states).flatMap(([name, state]) => {
     const inner = isJsonObject(state) && isJsonObject(state.agent_state) ? state.agent_state : state;
     const list = isJsonObject(inner) ? stateMessages(inner) : null;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { type FoundMessage, type MessageCall, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -28,7 +28,7 @@ export const bfcl: Format = messageFormat({
         whyFailed(record) !== null)) ||
       (record.valid !== undefined && record.test_category !== undefined)),
   find(record) {
-    const prompt = isJsonObject(record.prompt) ? record.prompt : {};
+    const prompt = objectIn(record.prompt);
     const log = logMessages(record.inference_log, '/inference_log');
     const asked = log.some(({ role }) => role === 'user') ? [] : questionMessages(prompt.question, '/prompt/question');
     const isReplied = log.some(({ role }) => role === 'assistant');

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { callUsage, payloadOf } from './payload.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, namedNumbers, objectsOf } from './values.ts';
@@ -37,13 +37,8 @@ const braintrustTracer: Tracer = {
 export const braintrust = tracerSession(braintrustTracer);
 export const braintrustFormat = tracerFormat(braintrustTracer);
 
-const objectIn = (record: JsonObject, key: string): JsonObject => {
-  const held = record[key];
-  return isJsonObject(held) ? held : {};
-};
-
 function tracedRow(row: JsonObject, at: string): TracedSpan {
-  const [about, metrics, metadata] = ['span_attributes', 'metrics', 'metadata'].map((key) => objectIn(row, key));
+  const [about, metrics, metadata] = ['span_attributes', 'metrics', 'metadata'].map((key) => objectIn(row[key]));
   const parents = Array.isArray(row.span_parents) ? row.span_parents : [];
   const error = errorOf(row);
   const span = plainSpan(at, {

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { anyMessages, isForeign } from './any-message.ts';
 import { withResults } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
@@ -188,7 +188,7 @@ export const promptRow: Format = messageFormat({
     record.response === undefined &&
     record.output === undefined,
   find(record) {
-    const model = isJsonObject(record.reward_model) ? record.reward_model : {};
+    const model = objectIn(record.reward_model);
     const question = questionKey(record);
     const asked = question === null ? chatList(record.prompt) : [];
     const messages: FoundMessage[] = asked.map(
@@ -229,7 +229,7 @@ export const trackio: Format = messageFormat({
     record.key !== undefined,
   find(record) {
     const held = typeof record.metadata === 'string' ? parsed(record.metadata) : record.metadata;
-    const metadata = isJsonObject(held) ? held : {};
+    const metadata = objectIn(held);
     const reward = numberOf(metadata.reward);
     return {
       known: new Set('messages metadata search_text step log_id space_id'.split(' ')),
@@ -258,12 +258,12 @@ export const rllmGateway: Format = messageFormat({
   detects: (record) => record.trace_id !== undefined && record.data !== undefined && record.created_at !== undefined,
   find(record) {
     const held = typeof record.data === 'string' ? parsed(record.data) : record.data;
-    const data = isJsonObject(held) ? held : {};
+    const data = objectIn(held);
     const input = isJsonObject(data.input) ? data.input : isJsonObject(data.request) ? data.request : data;
     const messages = chatList(input.messages).map(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/data/messages/${at}`), trained: false }),
     );
-    const output = isJsonObject(data.response) ? data.response : isJsonObject(data.output) ? data.output : {};
+    const output = isJsonObject(data.response) ? data.response : objectIn(data.output);
     const choice = objectsOf(output.choices)[0];
     const reply = isJsonObject(choice?.message)
       ? choice.message

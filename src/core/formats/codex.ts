@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
@@ -156,7 +156,7 @@ const isNoted = (error: JsonValue | undefined): error is JsonValue =>
 /** The outcome of its call, from an event of the kind `…_end`. */
 function endedOutcome(payload: JsonObject): RecordedOutcome | undefined {
   if (typeof payload.type !== 'string' || !/_(?:end|response)$/.test(payload.type)) return undefined;
-  const result = isJsonObject(payload.result) ? payload.result : {};
+  const result = objectIn(payload.result);
   const { Ok: ok, Err: error } = result;
   return outcomeIn({ ...payload, status: null, result: null }, ok, { error: error ?? null });
 }

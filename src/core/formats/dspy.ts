@@ -1,4 +1,4 @@
-import { isJsonObject, stringIn } from '../json/value.ts';
+import { isJsonObject, objectIn, stringIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { resultText } from './any-message.ts';
 import { resultMessage } from './blocks.ts';
@@ -62,7 +62,7 @@ export const dspyPrediction: Format = messageFormat({
     isJsonObject(trajectory) &&
     Object.keys(trajectory).some((key) => /^(?:thought|tool_name|observation)_0$/.test(key)),
   find(record) {
-    const trajectory = isJsonObject(record.trajectory) ? record.trajectory : {};
+    const trajectory = objectIn(record.trajectory);
     const messages: FoundMessage[] = [];
     const inputs = ['question', 'input', 'task', 'query'].filter((key) => typeof record[key] === 'string');
     for (const key of inputs)

@@ -1,7 +1,7 @@
 import { parseJson } from '../json/parse.ts';
 import { withoutPlain } from '../json/plain-keys.ts';
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 
 // Messages and calls in a line of this program's dumps: their long texts are stored in the turns.
@@ -44,12 +44,7 @@ export function unpackMessage(
   calls: readonly JsonObject[],
 ): JsonObject {
   const shown = texts.get(index) ?? '';
-  const {
-    role = null,
-    content_at,
-    content = at(shown, content_at) ?? shown,
-    ...more
-  } = isJsonObject(packed) ? packed : {};
+  const { role = null, content_at, content = at(shown, content_at) ?? shown, ...more } = objectIn(packed);
   const own = calls.filter(({ turn }) => turn === index);
   const answered = role === 'tool' ? callAnswered(index, calls) : undefined;
   return {

@@ -70,8 +70,8 @@ export const art: Format = messageFormat({
         ),
       );
     }
-    const group = isJsonObject(record.art_group) ? record.art_group : {};
-    const metadata = isJsonObject(record.metadata) ? record.metadata : {};
+    const group = objectIn(record.art_group);
+    const metadata = objectIn(record.metadata);
     const metrics = typeof record.metrics === 'string' ? parsed(record.metrics) : record.metrics;
     const reason = reasons.at(-1);
     return {
@@ -253,12 +253,12 @@ function readAgentic(
       (message, at): FoundMessage => ({ ...chatMessage(message, `/messages/${place}/${at}`), context: place }),
     ),
   );
-  const reward = isJsonObject(data.reward_info) ? data.reward_info : {};
+  const reward = objectIn(data.reward_info);
   const steps = numbersOf(reward.step_rewards);
   const replies = messages.filter(({ role }) => role === 'assistant');
   if (steps?.length === replies.length) for (const [at, reply] of replies.entries()) reply.reward = steps[at] ?? null;
-  const env = isJsonObject(data.env_info) ? data.env_info : {};
-  const failure = isJsonObject(data.failure_info) ? data.failure_info : {};
+  const env = objectIn(data.env_info);
+  const failure = objectIn(data.failure_info);
   const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
   return buildRollout(
     {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Times } from '../rollout/times.ts';
 import { messagesOf } from './any-message.ts';
 import { buildRollout } from './build.ts';
@@ -39,11 +39,10 @@ export const halResults: Format = {
       ...(isJsonObject(prompts) && prompts[id] !== undefined ? { task_prompt: prompts[id] } : {}),
       ...more,
     });
-    if (isJsonObject(logged))
-      return Object.entries(logged).map(([id, held]) => task(id, { compact: isJsonObject(held) ? held : {} }));
+    if (isJsonObject(logged)) return Object.entries(logged).map(([id, held]) => task(id, { compact: objectIn(held) }));
     const byTask = new Map<string, JsonObject[]>();
     for (const call of objectsOf(record.raw_logging_results)) {
-      const about = isJsonObject(call.attributes) ? call.attributes : {};
+      const about = objectIn(call.attributes);
       const id = idOf(call.weave_task_id ?? about.weave_task_id ?? null) ?? '';
       byTask.set(id, [...(byTask.get(id) ?? []), call]);
     }
@@ -120,7 +119,7 @@ export const halTask: Format = {
 
 /** Benchmarks lay their results out in their own ways; all list the tasks that were solved. */
 function resultOf({ raw_eval_results: raw, results }: JsonObject, task: string): JsonValue {
-  const held = isJsonObject(raw) ? raw : {};
+  const held = objectIn(raw);
   const own = held[task] ?? (isJsonObject(held.individual) ? held.individual[task] : undefined);
   if (own !== undefined) return own;
   const lists = isJsonObject(results) ? results : held;

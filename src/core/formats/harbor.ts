@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type AtifFrame, readAtif } from './atif.ts';
@@ -39,10 +39,10 @@ export const harbor: Format = {
       subagents: _subagents,
       ...result
     } = record;
-    const verifier = isJsonObject(record.verifier_result) ? record.verifier_result : {};
-    const rewards = isJsonObject(verifier.rewards) ? verifier.rewards : {};
+    const verifier = objectIn(record.verifier_result);
+    const rewards = objectIn(verifier.rewards);
     const [only, ...others] = Object.values(rewards);
-    const exception = isJsonObject(record.exception_info) ? record.exception_info : {};
+    const exception = objectIn(record.exception_info);
     const named = Object.fromEntries(Object.entries(rewards).map(([name, value]) => [name, numberOf(value)]));
     const status = idOf(exception.exception_type);
     // A verifier runs after the agent has ended.

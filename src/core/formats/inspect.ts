@@ -58,7 +58,7 @@ export const inspectSample: Format = messageFormat({
     (record.input !== undefined || record.messages !== undefined || record.target !== undefined),
   times: inspectTimes,
   find(record) {
-    const attachments = isJsonObject(record.attachments) ? record.attachments : {};
+    const attachments = objectIn(record.attachments);
     const list = objectsOf(record.messages).map((message) => objectIn(attached(message, attachments)));
     const messages = list.map((message, at): FoundMessage => {
       const one = chatMessage(message, `/messages/${at}`);
@@ -68,14 +68,14 @@ export const inspectSample: Format = messageFormat({
       // The source of a message is recorded: an example in the input was not sampled.
       return one.role === 'assistant' && message.source === 'input' ? { ...one, trained: false } : one;
     });
-    const output = isJsonObject(record.output) ? record.output : {};
+    const output = objectIn(record.output);
     const choice = objectsOf(output.choices)[0] ?? {};
     const limit = isJsonObject(record.limit) ? idOf(record.limit.type) : null;
     const reason = idOf(choice.stop_reason);
     const scores = scoresOf(record);
-    const log = isJsonObject(record.eval_log) ? record.eval_log : {};
+    const log = objectIn(record.eval_log);
     const failure = failureIn(record) ?? (Object.keys(scores).length > 0 ? null : failureOfLog(log));
-    const spec = isJsonObject(log.eval) ? log.eval : {};
+    const spec = objectIn(log.eval);
     const events = Array.isArray(record.events) ? record.events.length : 0;
     return {
       known: KNOWN,

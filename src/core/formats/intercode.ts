@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
@@ -39,8 +39,8 @@ export const interCode: Format = messageFormat({
   },
   detects: (record) => isHistory(record.turn_history),
   find(record) {
-    const history = isJsonObject(record.turn_history) ? record.turn_history : {};
-    const summary = isJsonObject(record.summary) ? record.summary : {};
+    const history = objectIn(record.turn_history);
+    const summary = objectIn(record.summary);
     const list = (key: string): JsonValue[] => (Array.isArray(history[key]) ? history[key] : []);
     const [observations, rewards, valid] = ['observations', 'rewards', 'valid_action'].map(list);
     const said = ['thoughts', 'steps'].find((key) => Array.isArray(history[key])) ?? 'thoughts';

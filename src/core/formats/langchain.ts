@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { messagesOf } from './any-message.ts';
@@ -79,7 +79,7 @@ export function snapshotThread(snapshot: JsonObject): string | null {
 
 export function configurable({ config, checkpoint }: JsonObject): JsonObject {
   const held = isJsonObject(config) ? config.configurable : checkpoint;
-  return isJsonObject(held) ? held : {};
+  return objectIn(held);
 }
 
 /** A checkpoint or a thread's state holds the messages deeper. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { callUsage, payloadOf } from './payload.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
@@ -105,7 +105,7 @@ function tracedObservation(one: JsonObject, at: string): TracedSpan {
       );
       const model = idOf(one.model ?? one.providedModelName ?? null);
       return {
-        input: { ...input, settings: isJsonObject(one.modelParameters) ? one.modelParameters : {} },
+        input: { ...input, settings: objectIn(one.modelParameters) },
         output: {
           ...output,
           ...(usage || cost !== null

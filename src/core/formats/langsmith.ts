@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { messagesOf } from './any-message.ts';
 import type { FoundMessage } from './build.ts';
 import { foundKey } from './call-histories.ts';
@@ -49,7 +49,7 @@ const langsmithTracer: Tracer = {
   },
   aboutOf(events) {
     const root = events.find((event) => (event.parent_run_id ?? null) === null) ?? events[0] ?? {};
-    const stats = isJsonObject(root.feedback_stats) ? root.feedback_stats : {};
+    const stats = objectIn(root.feedback_stats);
     const named = Object.entries(stats).flatMap(([name, one]): [string, number][] => {
       const score = isJsonObject(one) ? numberOf(one.avg) : null;
       return score === null ? [] : [[name, score]];
@@ -126,7 +126,7 @@ function graphRun(run: JsonObject, span: TraceSpan, asked: readonly JsonObject[]
       const output = conversationOf(run.outputs, `${span.at}/outputs`);
       const keys = input.messages.map(foundKey);
       const isRepeated = keys.every((key, at) => output[at] !== undefined && foundKey(output[at]) === key);
-      const usages = asked.flatMap((one) => runUsage(one, isJsonObject(one.outputs) ? one.outputs : {}) ?? []);
+      const usages = asked.flatMap((one) => runUsage(one, objectIn(one.outputs)) ?? []);
       const held = usages.length > 0 ? usages : messageUsages(run.outputs);
       const sum = (key: 'input' | 'output' | 'cost') =>
         held.reduce<number | null>((all, one) => (one[key] === null ? all : (all ?? 0) + one[key]), null);
@@ -150,8 +150,7 @@ function graphRun(run: JsonObject, span: TraceSpan, asked: readonly JsonObject[]
   };
 }
 
-const parametersOf = ({ extra }: JsonObject): JsonObject =>
-  isJsonObject(extra) && isJsonObject(extra.invocation_params) ? extra.invocation_params : {};
+const parametersOf = ({ extra }: JsonObject): JsonObject => objectIn(objectIn(extra).invocation_params);
 
 const conversationOf = (value: JsonValue | undefined, at: string): FoundMessage[] =>
   isJsonObject(value) && Array.isArray(value.messages) ? messagesOf(objectsOf(value.messages), `${at}/messages`) : [];
@@ -170,8 +169,7 @@ function lastFinish(value: JsonValue | undefined): { finish?: string } {
   return finish === null ? {} : { finish };
 }
 
-const metadataOf = ({ extra }: JsonObject): JsonObject =>
-  isJsonObject(extra) && isJsonObject(extra.metadata) ? extra.metadata : {};
+const metadataOf = ({ extra }: JsonObject): JsonObject => objectIn(objectIn(extra).metadata);
 
 function tracedRun(run: JsonObject, at: string): TracedSpan {
   const span = plainSpan(at, {
@@ -183,8 +181,8 @@ function tracedRun(run: JsonObject, at: string): TracedSpan {
     end: run.end_time,
     error: idOf(run.error ?? null) || null,
   });
-  const outputs = isJsonObject(run.outputs) ? run.outputs : {};
-  const inputs = isJsonObject(run.inputs) ? run.inputs : {};
+  const outputs = objectIn(run.outputs);
+  const inputs = objectIn(run.inputs);
   if (run.run_type === 'tool') {
     const held = outputs.output ?? outputs.result ?? (Object.keys(outputs).length > 0 ? outputs : undefined);
     const message = isJsonObject(held) ? (isJsonObject(held.kwargs) ? held.kwargs : held) : {};

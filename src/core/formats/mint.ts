@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/value.ts';
+import { isJsonObject, objectIn } from '../json/value.ts';
 import { messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
@@ -20,8 +20,8 @@ export const mint: Format = messageFormat({
   },
   detects: ({ state, task }) => isJsonObject(state) && isJsonObject(task) && Array.isArray(state.history),
   find(record) {
-    const state = isJsonObject(record.state) ? record.state : {};
-    const task = isJsonObject(record.task) ? record.task : {};
+    const state = objectIn(record.state);
+    const task = objectIn(record.task);
     const history = objectsOf(state.history);
     // Examples are in the prompt: the first user message holds the whole question.
     const first = history.findIndex(({ role }) => role === 'user');

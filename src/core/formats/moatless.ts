@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { outcomeIn } from '../rollout/outcome.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
@@ -23,7 +23,7 @@ export const moatless: Format = messageFormat({
     Array.isArray(record.transitions) &&
     objectsOf(record.transitions).every(({ name, actions }) => typeof name === 'string' && Array.isArray(actions)),
   find(record) {
-    const info = isJsonObject(record.info) ? record.info : {};
+    const info = objectIn(record.info);
     const messages: FoundMessage[] = [
       { role: 'user', texts: [{ pointer: '/initial_message', text: idOf(record.initial_message) ?? '' }] },
     ];
@@ -47,7 +47,7 @@ export const moatless: Format = messageFormat({
 });
 
 function transitionMessages(transition: JsonObject, step: JsonObject, at: string): FoundMessage[] {
-  const action = isJsonObject(step.action) ? step.action : {};
+  const action = objectIn(step.action);
   const { thoughts, scratch_pad, ...args } = action;
   const key = thoughts === undefined ? 'scratch_pad' : 'thoughts';
   const text = contentText(thoughts ?? scratch_pad ?? (typeof step.action === 'string' ? step.action : ''));

@@ -27,7 +27,7 @@ export const nemoGym: Format = messageFormat({
   detects: (record) => isJsonObject(record.responses_create_params),
   find(record) {
     const asked = objectIn(record.responses_create_params);
-    const response = isJsonObject(record.response) ? record.response : {};
+    const response = objectIn(record.response);
     const input = asked.input;
     const at = '/responses_create_params';
     const prompt = [

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { messageFormat } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { callUsage, payloadOf } from './payload.ts';
@@ -45,7 +45,7 @@ export const agentsTraces = tracerSession(agentsTracer);
 export const agentsTracesFormat = tracerFormat(agentsTracer);
 
 function tracedSpan(event: JsonObject, at: string): TracedSpan {
-  const data = isJsonObject(event.span_data) ? event.span_data : {};
+  const data = objectIn(event.span_data);
   const error = isJsonObject(event.error) ? (idOf(event.error.message ?? null) ?? 'it failed') : null;
   const span = plainSpan(at, {
     trace: event.trace_id,
@@ -91,7 +91,7 @@ function tracedSpan(event: JsonObject, at: string): TracedSpan {
 }
 
 const detailOf = (error: JsonValue | undefined): string => {
-  const data = isJsonObject(error) && isJsonObject(error.data) ? error.data : {};
+  const data = objectIn(objectIn(error).data);
   return typeof data.error === 'string' ? `: ${data.error}` : '';
 };
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { endedByReason } from '../rollout/ended.ts';
 import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { resultText } from './any-message.ts';
@@ -40,16 +40,16 @@ export const opencode: Format = messageFormat({
     const { info, list } =
       record.session_of === opencodeRows.name
         ? fromRows(objectsOf(record.events))
-        : { info: isJsonObject(record.info) ? record.info : {}, list: objectsOf(record.messages) };
+        : { info: objectIn(record.info), list: objectsOf(record.messages) };
     const messages: FoundMessage[] = [];
     const spans: { span: Omit<TimeSpan, 'turn'>; turn: number }[] = [];
     const moments: number[] = [];
     const errors: JsonValue[] = [];
     let system = '';
     for (const [i, one] of list.entries()) {
-      const about = isJsonObject(one.info) ? one.info : {};
+      const about = objectIn(one.info);
       const at = `/messages/${i}`;
-      const time = isJsonObject(about.time) ? about.time : {};
+      const time = objectIn(about.time);
       const [from, to] = [traceSeconds(time.created), traceSeconds(time.completed)];
       for (const moment of [from, to]) if (moment !== null) moments.push(moment);
       const said = typeof about.system === 'string' ? about.system : '';
@@ -69,9 +69,7 @@ export const opencode: Format = messageFormat({
       if (about.role === 'assistant' && from !== null && to !== null && !found.some(({ role }) => role === 'tool'))
         spans.push({ span: { kind: 'model', start: from, end: to }, turn });
     }
-    const replies = list
-      .map(({ info: one }) => (isJsonObject(one) ? one : {}))
-      .filter(({ role }) => role === 'assistant');
+    const replies = list.map(({ info: one }) => objectIn(one)).filter(({ role }) => role === 'assistant');
     const finish = idOf(replies.at(-1)?.finish ?? null);
     const start = moments.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
     const times =
@@ -135,12 +133,12 @@ function messagesOfParts(
     else if (part.type === 'file')
       reply.texts.push({ pointer: `${place}/url`, text: `[file ${idOf(part.filename ?? part.mime ?? null) ?? ''}]` });
     else if (part.type === 'tool') {
-      const state = isJsonObject(part.state) ? part.state : {};
+      const state = objectIn(part.state);
       const id = idOf(part.callID ?? part.id ?? null);
       reply.calls = [...(reply.calls ?? []), { id, name: idOf(part.tool ?? null), arguments: state.input ?? {} }];
       const held = state.output ?? state.error;
       if (held === undefined || held === null) continue;
-      const time = isJsonObject(state.time) ? state.time : {};
+      const time = objectIn(state.time);
       const [from, to] = [traceSeconds(time.start), traceSeconds(time.end)];
       if (from !== null && to !== null)
         spans.push({ span: { kind: 'tool', start: from, end: to }, turn: turn + 1 + results.length });
@@ -162,7 +160,7 @@ function fromRows(rows: readonly JsonObject[]): { info: JsonObject; list: JsonOb
   const info = rows.find(({ opencode: table }) => table === 'session') ?? {};
   const inner = ({ data }: JsonObject): JsonObject => {
     const value = typeof data === 'string' ? parsed(data) : data;
-    return isJsonObject(value) ? value : {};
+    return objectIn(value);
   };
   const parts = new Map<string, JsonObject[]>();
   for (const row of rows) {

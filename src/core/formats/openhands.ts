@@ -46,8 +46,8 @@ export const openHands: Format = messageFormat({
     const isSession = record.session_of === 'openhands';
     const field = isSession ? 'events' : 'history';
     const list = (Array.isArray(record[field]) ? record[field] : []).flat().filter(isJsonObject);
-    const result = isJsonObject(record.test_result) ? record.test_result : {};
-    const report = isJsonObject(result.report) ? result.report : isJsonObject(record.report) ? record.report : {};
+    const result = objectIn(record.test_result);
+    const report = isJsonObject(result.report) ? result.report : objectIn(record.report);
     const success = record.success ?? report.resolved ?? record.resolved;
     return {
       known: new Set(['history', 'events', 'session_of', 'instruction']),
@@ -70,7 +70,7 @@ function eventHistory(events: readonly JsonObject[], field: string): { messages:
     const lost = lostMessage(event, place);
     if (lost !== null) messages.push({ ...lost, context: contexts.length - 1 });
     const isSdk = openHandsSdk.isEvent(event);
-    const args = isJsonObject(event.args) ? event.args : {};
+    const args = objectIn(event.args);
     if (event.kind === 'Condensation' || event.action === 'condensation') {
       contexts.push({ kind: 'compaction', name: null, after: messages.length === 0 ? null : messages.length - 1 });
       const pointer = isSdk ? `${place}/summary` : `${place}/args/summary`;
@@ -101,7 +101,7 @@ const isEvent = (one: JsonObject): boolean =>
 /** The outcome of an observation: its kind, its flag, and the shell's report on the command. */
 function observedOutcome(event: JsonObject): RecordedOutcome | undefined {
   if (event.observation === 'error') return { isFailure: true, evidence: 'observation error' };
-  const extras = isJsonObject(event.extras) ? event.extras : {};
+  const extras = objectIn(event.extras);
   const { metadata } = extras;
   return shellOutcome(extras, metadata) ?? outcomeIn({ success: event.success ?? null }, extras, metadata);
 }
@@ -126,7 +126,7 @@ function sdkOutcome(event: JsonObject, held: JsonObject): RecordedOutcome | unde
 function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMessage[] {
   const args = isJsonObject(event.args) ? event.args : event;
   const within = isJsonObject(event.args) ? `${place}/args` : place;
-  const meta = isJsonObject(event.tool_call_metadata) ? event.tool_call_metadata : {};
+  const meta = objectIn(event.tool_call_metadata);
   const id = idOf(meta.tool_call_id) ?? null;
   if (typeof event.observation === 'string') {
     // Notes of the program itself (its state, the workspace) answer no call.
@@ -169,7 +169,7 @@ function textsOf(event: JsonObject, args: JsonObject, within: string, place: str
 
 /** The call as the model made it is in the response kept by OpenHands; else the action with its arguments. */
 function actionCall(action: string, args: JsonObject, meta: JsonObject, id: string | null): MessageCall {
-  const response = isJsonObject(meta.model_response) ? meta.model_response : {};
+  const response = objectIn(meta.model_response);
   const made = objectsOf(response.choices)
     .flatMap((choice) => (isJsonObject(choice.message) ? objectsOf(choice.message.tool_calls) : []))
     .find((call) => idOf(call.id) === id);
@@ -228,7 +228,7 @@ function sdkMessage(event: JsonObject, place: string): FoundMessage[] {
         },
       ];
     case 'MessageEvent': {
-      const message = isJsonObject(event.llm_message) ? event.llm_message : {};
+      const message = objectIn(event.llm_message);
       const role = event.source === 'agent' ? 'assistant' : roleOfMessage(message.role ?? event.source);
       return [
         {
@@ -238,7 +238,7 @@ function sdkMessage(event: JsonObject, place: string): FoundMessage[] {
       ];
     }
     case 'ActionEvent': {
-      const call = isJsonObject(event.tool_call) ? event.tool_call : {};
+      const call = objectIn(event.tool_call);
       const fn = isJsonObject(call.function) ? call.function : call;
       const made: MessageCall = {
         id: idOf(event.tool_call_id ?? call.id),

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import {
   attribute,
   hexId,
@@ -194,7 +194,7 @@ function ofJaeger(span: JsonObject): JsonObject {
 
 /** A span of Zipkin by the names of OTLP. All of its tags are texts; an event is a line `"name": {…}`. */
 function ofZipkin(span: JsonObject): JsonObject {
-  const attributes = isJsonObject(span.tags) ? span.tags : {};
+  const attributes = objectIn(span.tags);
   return {
     traceId: span.traceId ?? null,
     spanId: span.id ?? null,
@@ -230,7 +230,7 @@ function taggedStatus(attributes: JsonObject): JsonObject {
   return isError ? { code: 2, message: said } : {};
 }
 
-const spanContext = (one: JsonObject): JsonObject => (isJsonObject(one.context) ? one.context : {});
+const spanContext = (one: JsonObject): JsonObject => objectIn(one.context);
 
 export function traceOf(event: JsonObject): string | null {
   const { one } = innerOf(event);
@@ -313,7 +313,7 @@ const logBody = (body: JsonValue | undefined): JsonValue =>
 
 /** The message of a failed span; its exception if the status says nothing. */
 function spanError(one: JsonObject, events: readonly SpanEvent[]): string | null {
-  const status = isJsonObject(one.status) ? one.status : {};
+  const status = objectIn(one.status);
   const code = status.code ?? status.status_code ?? one.status_code ?? one.status;
   const isError = code === 2 || (typeof code === 'string' && /(?:^|_)ERROR$/i.test(code));
   if (!isError) return null;

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import type { SharedId } from './format.ts';
 import { callOfSpan, lengthLimit, runOfSpan } from './otel-calls.ts';
 import { flatSpan, isSpanRecord, serviceOf, spanEvents, traceOf } from './otel-spans.ts';
@@ -163,7 +163,7 @@ const rootExtras = (span: TraceSpan | undefined): JsonObject =>
 function namedOf(events: readonly JsonObject[], spans: readonly TraceSpan[]): Record<string, number | null> | null {
   const found: Record<string, number | null> = {};
   for (const { mlflow } of events) {
-    const info = isJsonObject(mlflow) && isJsonObject(mlflow.info) ? mlflow.info : {};
+    const info = objectIn(objectIn(mlflow).info);
     for (const { assessment_name: name, name: other, feedback, value } of objectsOf(info.assessments)) {
       const held = isJsonObject(feedback) ? feedback.value : value;
       const score = typeof held === 'boolean' ? Number(held) : numberOf(held);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { anyMessages, messagesOf } from './any-message.ts';
 import type { FoundMessage } from './build.ts';
@@ -158,7 +158,7 @@ function objectPayload(value: JsonObject, at: string, role: 'user' | 'assistant'
   const generations = Array.isArray(value.generations) ? value.generations : [];
   const [sample] = objectsOf(Array.isArray(generations[0]) ? generations[0] : generations);
   if (sample !== undefined) {
-    const info = isJsonObject(sample.generation_info) ? sample.generation_info : {};
+    const info = objectIn(sample.generation_info);
     const finish = idOf(info.finish_reason ?? info.stop_reason ?? null);
     const held = isJsonObject(sample.message) ? sample.message : { content: sample.text ?? '' };
     const messages = anyMessages(held, `${at}/generations/0/0`).map((one) =>
@@ -166,7 +166,7 @@ function objectPayload(value: JsonObject, at: string, role: 'user' | 'assistant'
     );
     return {
       ...whole(messages),
-      ...aboutOf(isJsonObject(value.llm_output) ? value.llm_output : {}),
+      ...aboutOf(objectIn(value.llm_output)),
       ...(finish === null ? {} : { finish }),
     };
   }
@@ -225,7 +225,7 @@ function systemOf(value: JsonObject, at: string): FoundMessage[] {
 }
 
 function aboutOf(value: JsonObject): Partial<Payload> {
-  const config = isJsonObject(value.config) ? value.config : {};
+  const config = objectIn(value.config);
   const tools = value.tools ?? value.functions ?? value.tool_definitions ?? config.tools;
   const model = idOf(value.model ?? value.model_name ?? value.modelVersion ?? null);
   const finish = idOf(

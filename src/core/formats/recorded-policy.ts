@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { PolicyVersions } from '../rollout/rollout.ts';
 import { numberOf } from './values.ts';
 
@@ -44,6 +44,6 @@ function versionsIn(value: JsonValue | undefined): number[] {
 /** prime-rl's `run.work`, of the trace or of its episode. */
 function workOf(record: JsonObject): JsonObject {
   const holder = isJsonObject(record.episode) ? record.episode : record;
-  const run = isJsonObject(holder.run) ? holder.run : {};
-  return isJsonObject(run.work) ? run.work : {};
+  const run = objectIn(holder.run);
+  return objectIn(run.work);
 }

@@ -1,5 +1,5 @@
 import { parseJson } from '../json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt, numberInAt } from '../lists/at.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
@@ -39,7 +39,7 @@ export function traceTimes({ timing, calls, info }: JsonObject): Times | null {
   const spans = phases.flatMap(([kind, phase]) => between(kind, phase, start));
   const own = objectsOf(calls);
   const asked = own.flatMap(({ time, node }) => between('model', time, start, numberOf(node)));
-  const agent = isJsonObject(timing.agent) ? timing.agent : {};
+  const agent = objectIn(timing.agent);
   const model = isJsonObject(agent.model) ? numberOf(agent.model.duration) : null;
   const dispatched = isJsonObject(info) && isJsonObject(info.dispatch) ? numberOf(info.dispatch.time) : null;
   const waited = dispatched === null || dispatched >= start ? [] : [{ kind: 'queue' as const, from: dispatched }];
@@ -108,7 +108,7 @@ export function sessionTimes({ events }: JsonObject): Times | null {
   const [first] = stamped;
   if (first === undefined) return null;
   const spans = stamped.flatMap(({ event, at }): TimeSpan[] => {
-    const result = isJsonObject(event.toolUseResult) ? event.toolUseResult : {};
+    const result = objectIn(event.toolUseResult);
     const took = seconds(result.durationMs ?? result.totalDurationMs);
     return took === null ? [] : [{ kind: 'tool', start: at - took - first.at, end: at - first.at, turn: null }];
   });

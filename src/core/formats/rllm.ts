@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, listIn, objectIn } from '../json/value.ts';
+import { type JsonObject, listIn, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
@@ -42,7 +42,7 @@ export const rllm: Format = messageFormat({
   },
   detects: (record) => Array.isArray(record.steps) && record.rllm_episode !== undefined,
   find(record) {
-    const episode = isJsonObject(record.rllm_episode) ? record.rllm_episode : {};
+    const episode = objectIn(record.rllm_episode);
     const steps = objectsOf(record.steps);
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [];
@@ -92,7 +92,7 @@ export const rllm: Format = messageFormat({
         });
     }
     close();
-    const task = isJsonObject(episode.task) ? episode.task : {};
+    const task = objectIn(episode.task);
     const versions = steps.map((step) => step.weight_version).filter((one) => one !== undefined && one !== null);
     return {
       known: new Set(['steps', 'reward', 'rllm_episode', 'uid', 'task']),

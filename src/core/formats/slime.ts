@@ -60,7 +60,7 @@ export const slime: Format = {
 
 function readSample(record: JsonObject, context: ReadContext): Rollout {
   const sample = objectIn(record.sample);
-  const train = isJsonObject(record.train) ? record.train : {};
+  const train = objectIn(record.train);
   const tokens = sampleTokens(sample, train);
   const response = typeof sample.response === 'string' ? sample.response : '';
   const named = isJsonObject(sample.reward) ? namedNumbers(sample.reward) : null;

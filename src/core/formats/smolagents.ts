@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { anyMessages, resultText } from './any-message.ts';
 import { type FoundMessage, type MessageText, messageFormat } from './build.ts';
@@ -54,7 +54,7 @@ export const smolagents: Format = messageFormat({
       }
       const reply = replyOf(step, at);
       if (reply !== null) {
-        const timing = isJsonObject(step.timing) ? step.timing : {};
+        const timing = objectIn(step.timing);
         const [from, to] = [traceSeconds(timing.start_time), traceSeconds(timing.end_time)];
         // The time of a step is that of the model and of its tools.
         if (
@@ -162,6 +162,6 @@ function resultsOf(step: JsonObject, reply: FoundMessage | null, at: string): Fo
 }
 
 function stepModel({ model_output_message: message }: JsonObject): string | null {
-  const raw = isJsonObject(message) && isJsonObject(message.raw) ? message.raw : {};
+  const raw = objectIn(objectIn(message).raw);
   return idOf(raw.model ?? null);
 }

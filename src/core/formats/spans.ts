@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** A span of any tracer, or the log records that belong to one. */
@@ -103,7 +103,7 @@ function withoutDots(value: JsonValue): JsonValue {
     const [head = '', ...rest] = key.split('.');
     const before = root[head];
     if (rest.length === 0) root[head] = value[key] ?? null;
-    else root[head] = { ...(isJsonObject(before) ? before : {}), [rest.join('.')]: value[key] ?? null };
+    else root[head] = { ...objectIn(before), [rest.join('.')]: value[key] ?? null };
   }
   for (const key of Object.keys(root)) root[key] = withoutDots(root[key] ?? null);
   return root;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { anyMessages } from './any-message.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
@@ -29,7 +29,7 @@ export const strands: Format = messageFormat({
     const usages: JsonObject[] = [];
     const moments: number[] = [];
     for (const [i, agent] of objectsOf(record.agents).entries()) {
-      const head = isJsonObject(agent.agent) ? agent.agent : {};
+      const head = objectIn(agent.agent);
       contexts.push({
         kind: contexts.length === 0 ? 'main' : 'subagent',
         name: idOf(head.agent_id ?? agent.name ?? null),

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
 import { commandOutcome } from '../rollout/framed-outcome.ts';
 import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
@@ -49,7 +49,7 @@ export const sweAgent: Format = messageFormat({
     const messages = tries.flatMap(({ of, at }, place) =>
       triedMessages(of, at).map((message) => ({ ...message, context: place })),
     );
-    const info = isJsonObject(record.info) ? record.info : {};
+    const info = objectIn(record.info);
     return {
       known: KNOWN,
       messages,
@@ -150,7 +150,7 @@ export const miniSweAgent: Format = messageFormat({
         (record.info.mini_version !== undefined || record.info.model_stats !== undefined)) ||
       objectsOf(record.messages).some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions))),
   find(record) {
-    const info = isJsonObject(record.info) ? record.info : {};
+    const info = objectIn(record.info);
     const list = objectsOf(record.messages);
     const hasActions = list.some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions));
     const messages = list.flatMap((one, at): FoundMessage | FoundMessage[] => {
@@ -158,7 +158,7 @@ export const miniSweAgent: Format = messageFormat({
       if (Array.isArray(one.output)) return responseMessages(objectsOf(one.output), `/messages/${at}/output`);
       if (one.type === 'function_call_output') return responseMessages([one], `/messages/${at}`);
       const message = chatMessage(one, `/messages/${at}`);
-      const extra = isJsonObject(one.extra) ? one.extra : {};
+      const extra = objectIn(one.extra);
       const actions = objectsOf(extra.actions);
       if (message.role === 'exit') return { ...message, trained: false };
       const outcome = message.role === 'assistant' ? undefined : ranOutcome(extra, message.texts.at(-1)?.text ?? '');

@@ -1,5 +1,5 @@
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
@@ -24,8 +24,8 @@ export const tau: Format = messageFormat({
     const field = trajectoryKey(record) ?? 'traj';
     const held = record[field];
     const list = typeof held === 'string' ? (parsed(held) ?? spokenMessages(held)) : held;
-    const info = isJsonObject(record.info) ? record.info : {};
-    const task = isJsonObject(info.task) ? info.task : {};
+    const info = objectIn(record.info);
+    const task = objectIn(info.task);
     return {
       known: new Set([field, 'reward']),
       messages: objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`)),
@@ -83,11 +83,11 @@ export const tau2: Format = messageFormat({
     (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
   times: tauTimes,
   find(record) {
-    const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
+    const reward = objectIn(record.reward_info);
     const messages = Array.isArray(record.messages)
       ? objectsOf(record.messages).flatMap(messagesOf)
       : spokenInTicks(objectsOf(record.ticks));
-    const own = isJsonObject(record.tau2) ? record.tau2 : {};
+    const own = objectIn(record.tau2);
     return {
       known: new Set(['messages', 'ticks', 'tau2']),
       messages,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { buildRollout, messageFormat } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
@@ -28,8 +28,8 @@ export const skyrl: Format = {
   read(record, context) {
     const list = numbersOf(record.score);
     const score = list === null ? numberOf(record.score) : list.reduce<number>((sum, one) => sum + (one ?? 0), 0);
-    const env = isJsonObject(record.env_extras) ? record.env_extras : {};
-    const spec = isJsonObject(env.reward_spec) ? env.reward_spec : {};
+    const env = objectIn(record.env_extras);
+    const spec = objectIn(env.reward_spec);
     return textRollout(
       {
         format: 'skyrl',

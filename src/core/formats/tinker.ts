@@ -64,7 +64,7 @@ export const tinkerSummary: Format = messageFormat({
 });
 
 function tinkerMessages(step: JsonObject, at: number): FoundMessage[] {
-  const logs = isJsonObject(step.logs) ? step.logs : {};
+  const logs = objectIn(step.logs);
   const key = ['response', 'completion', 'output'].find((name) => typeof logs[name] === 'string');
   const text = key === undefined ? '' : stringIn(logs[key]);
   const shown = text === '' ? `[${numberOf(step.ac_len) ?? '?'} tokens without text]` : text;

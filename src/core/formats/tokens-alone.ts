@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { buildRollout, type FoundMessage, messageFormat } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './id-turns.ts';
@@ -68,7 +68,7 @@ export const openInstruct: Format = messageFormat({
   find(record) {
     const prompt = idsOf(record.prompt_tokens) ?? [];
     const response = idsOf(record.response_tokens) ?? [];
-    const info = isJsonObject(record.request_info) ? record.request_info : {};
+    const info = objectIn(record.request_info);
     const stats = Array.isArray(info.tool_call_stats) ? info.tool_call_stats.filter(isJsonObject) : [];
     const recorded = numberOf(info.num_calls) ?? 0;
     // More calls than tokens cannot be a call count.

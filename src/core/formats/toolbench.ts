@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt, lastItem } from '../lists/at.ts';
 import type { RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
@@ -29,7 +29,7 @@ export const toolBench: Format = messageFormat({
     isJsonObject(record.answer_generation) &&
     (Array.isArray(record.trys) || (isJsonObject(record.tree) && isJsonObject(record.tree.tree))),
   find(record) {
-    const generation = isJsonObject(record.answer_generation) ? record.answer_generation : {};
+    const generation = objectIn(record.answer_generation);
     const ways = waysOf(record);
     const main = ways.find(isAnswered) ?? ways.at(-1) ?? [];
     const ordered = [main, ...ways.filter((way) => way !== main)];
@@ -70,7 +70,7 @@ function waysOf(record: JsonObject): PlacedNode[][] {
     return objectsOf(record.trys).map((one, i) =>
       objectsOf(one.chain).map((node, j) => ({ node, at: `/trys/${i}/chain/${j}` })),
     );
-  const root = isJsonObject(record.tree) && isJsonObject(record.tree.tree) ? record.tree.tree : {};
+  const root = objectIn(objectIn(record.tree).tree);
   const ways: PlacedNode[][] = [];
   const open: { way: PlacedNode[]; node: JsonObject; at: string }[] = [{ way: [], node: root, at: '/tree/tree' }];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {

@@ -45,16 +45,16 @@ export const trace: Format = messageFormat({
   times: traceTimes,
   find(record) {
     const nodes = objectsOf(record.nodes);
-    const episode = isJsonObject(record.episode) ? record.episode : {};
+    const episode = objectIn(record.episode);
     const graph = contextsOf(nodes);
-    const agent = isJsonObject(record.agent) ? record.agent : {};
-    const run = isJsonObject(episode.run) ? episode.run : {};
-    const work = isJsonObject(run.work) ? run.work : {};
-    const info = isJsonObject(record.info) ? record.info : {};
+    const agent = objectIn(record.agent);
+    const run = objectIn(episode.run);
+    const work = objectIn(run.work);
+    const info = objectIn(record.info);
     const isTrained = agent.trainable !== false && run.type !== 'eval' && info.kind !== 'eval';
     const messages = graph.order.map((at): FoundMessage => {
       const node = objectIn(nodes[at]);
-      const message = chatMessage(isJsonObject(node.message) ? node.message : {}, `/nodes/${at}/message`);
+      const message = chatMessage(objectIn(node.message), `/nodes/${at}/message`);
       const mask = idsOf(node.mask);
       const isSampled = node.sampled === true;
       const trained = isTrained && isSampled && (mask === null || mask.some((bit) => bit !== 0));
@@ -72,7 +72,7 @@ export const trace: Format = messageFormat({
       const after = leaf.forkNode === null ? null : (placeOf.get(leaf.forkNode) ?? null);
       return { kind: leaf.kind, name: null, after, ...(tokens ? { tokens } : {}) };
     });
-    const task = isJsonObject(record.task) ? record.task : {};
+    const task = objectIn(record.task);
     const data = isJsonObject(task.data) ? task.data : task;
     const calls = objectsOf(record.calls);
     const reason =
@@ -148,7 +148,7 @@ export const liveFormat: Format = {
       if (Array.isArray(delta.pending)) whole.pending = delta.pending;
       if (isJsonObject(delta.dispatch)) whole.dispatch = delta.dispatch;
     }
-    const dispatch = isJsonObject(whole.dispatch) ? whole.dispatch : {};
+    const dispatch = objectIn(whole.dispatch);
     const rollout = trace.read(
       {
         ...whole,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { type CallUsage, callUsage, payloadOf } from './payload.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, numberOf } from './values.ts';
@@ -35,7 +35,7 @@ const MODEL =
 
 function tracedCall(call: JsonObject, at: string): TracedSpan {
   const name = opOf(idOf(call.op_name ?? null) ?? '');
-  const inputs = isJsonObject(call.inputs) ? call.inputs : {};
+  const inputs = objectIn(call.inputs);
   const span = plainSpan(at, {
     trace: call.trace_id,
     id: call.id,

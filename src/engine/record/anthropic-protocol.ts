@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn, plainJson } from '../../core/json/value.ts';
 import type { ModelProtocol } from './protocol.ts';
 import { jsonObjects, settingsBeside, textOrNull } from './values.ts';
 
@@ -33,7 +33,7 @@ export const anthropicProtocol: ModelProtocol = {
   streamed(events, isWhole) {
     const start = events.find(({ type }) => type === 'message_start');
     if (start === undefined) return null;
-    const message = isJsonObject(start.message) ? start.message : {};
+    const message = objectIn(start.message);
     const blocks: JsonObject[] = [];
     let finish: string | null = null;
     let usage: JsonValue = message.usage ?? null;
@@ -45,7 +45,7 @@ export const anthropicProtocol: ModelProtocol = {
       else if (event.type === 'content_block_delta' && isJsonObject(event.delta)) addDelta(blocks, at, event.delta);
       else if (event.type === 'message_delta') {
         if (isJsonObject(event.delta)) finish = textOrNull(event.delta.stop_reason) ?? finish;
-        if (isJsonObject(event.usage)) usage = { ...(isJsonObject(usage) ? usage : {}), ...event.usage };
+        if (isJsonObject(event.usage)) usage = { ...objectIn(usage), ...event.usage };
       } else if (event.type === 'message_stop') isEnded = true;
     }
     return {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { ModelProtocol, ModelReply } from './protocol.ts';
 import { jsonObjects, settingsBeside, textOrNull } from './values.ts';
 
@@ -76,7 +76,7 @@ function addDelta(choices: Map<number, Choice>, choice: JsonObject): void {
   const found: Choice = choices.get(index) ?? newChoice();
   choices.set(index, found);
   found.finish = textOrNull(choice.finish_reason) ?? found.finish;
-  const delta = isJsonObject(choice.delta) ? choice.delta : {};
+  const delta = objectIn(choice.delta);
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'tool_calls') for (const part of jsonObjects(value)) addCall(found, part);
     else if (key !== 'role' && typeof value === 'string') found.message[key] = `${found.message[key] ?? ''}${value}`;
@@ -90,7 +90,7 @@ function addCall({ calls }: Choice, part: JsonObject): void {
   const index = typeof part.index === 'number' ? part.index : calls.size;
   const call = calls.get(index) ?? { id: null, name: '', arguments: '' };
   calls.set(index, call);
-  const inner = isJsonObject(part.function) ? part.function : {};
+  const inner = objectIn(part.function);
   call.id = textOrNull(part.id) ?? call.id;
   call.name += textOrNull(inner.name) ?? '';
   call.arguments += textOrNull(inner.arguments) ?? '';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonObject, type JsonValue, plainJson } from '../../core/json/value.ts';
+import { type JsonObject, type JsonValue, objectIn, plainJson } from '../../core/json/value.ts';
 import { jsonObjects, withSortedKeys } from './values.ts';
 
 /** A message in the tree of a rollout's histories. */
@@ -39,7 +39,7 @@ function contentText(content: JsonValue | undefined): string {
 const withoutMarks = ({ cache_control: _mark, ...part }: JsonObject): JsonObject => part;
 
 function calls(message: JsonObject): JsonValue[] {
-  const listed = jsonObjects(message.tool_calls).map(({ function: inner }) => (isJsonObject(inner) ? inner : {}));
+  const listed = jsonObjects(message.tool_calls).map(({ function: inner }) => objectIn(inner));
   const blocks = jsonObjects(message.content)
     .filter(({ type }) => type === 'tool_use')
     .map(({ name, input }) => ({ name, arguments: input }));

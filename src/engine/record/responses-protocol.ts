@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { ModelProtocol, ModelReply } from './protocol.ts';
 import { jsonObjects, settingsBeside, textOrNull } from './values.ts';
 
@@ -38,7 +38,7 @@ export const responsesProtocol: ModelProtocol = {
       items.length > 0 ? items : text === '' ? [] : [{ type: 'message', role: 'assistant', content: text }];
     const first = events.find(({ response }) => isJsonObject(response))?.response;
     if (known.length === 0 && first === undefined) return null;
-    const reply = replyOf({ ...(isJsonObject(first) ? first : {}), output: known, status: null });
+    const reply = replyOf({ ...objectIn(first), output: known, status: null });
     return reply === null ? null : { ...reply, isCut: !isWhole || known.length === 0 };
   },
   withTokens: (body) => ({

@@ -1,5 +1,5 @@
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import { parseFloatText } from '../../sandbox/pydantic.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonText } from '../common/python-text.ts';
@@ -122,7 +122,7 @@ const orSympy =
 
 /** The sum of the rewards from the rollout's own tools at its end (verl's `reward_scores`): a session's reward, a checked answer. */
 const toolReward: RewardFn = (task) => {
-  const scores = isJsonObject(task.reward_scores) ? task.reward_scores : {};
+  const scores = objectIn(task.reward_scores);
   const numbers = Object.values(scores).filter((score) => typeof score === 'number');
   if (numbers.length === 0)
     throw new RolloutFault('no_truth', 'the record holds no reward of its tools or session (reward_scores)');

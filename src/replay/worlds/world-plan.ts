@@ -2,7 +2,7 @@ import type { RecordedAction } from '../../analysis/actions/action.ts';
 import { recordedActions, type ToolUse } from '../../analysis/actions/recorded-actions.ts';
 import { type FoundDirectory, workdirOf } from '../../analysis/actions/workdir.ts';
 import { parseJson } from '../../core/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../../core/json/value.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { WorldImage } from '../../sandbox/worlds/image.ts';
 import type { ShellKind } from '../../sandbox/worlds/world-shell.ts';
@@ -116,7 +116,7 @@ function describedShell({ toolSchemas }: Pick<Rollout, 'toolSchemas'>): {
 const objectAt = (value: JsonValue | undefined, ...way: readonly string[]): JsonObject => {
   let here: JsonValue | undefined = value;
   for (const key of way) here = isJsonObject(here) ? here[key] : undefined;
-  return isJsonObject(here) ? here : {};
+  return objectIn(here);
 };
 
 /** The settings that mini-swe-agent, SWE-agent and our branches record. */
@@ -213,7 +213,7 @@ function byEvidence(shells: readonly RecordedAction[]): { shell: ShellKind; why:
 }
 
 function eventsOf(json: JsonValue | undefined): { list: JsonObject[]; hostname: string | null } {
-  const record = isJsonObject(json) ? json : {};
+  const record = objectIn(json);
   const found = [record.events, record.history].find(Array.isArray) ?? [];
   const list = found.filter((one): one is JsonObject => isJsonObject(one));
   const metadata = list

@@ -3,7 +3,7 @@ import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { type JsonValue, objectIn } from '../../core/json/value.ts';
 import {
   type GroupKey,
   type GroupNumber,
@@ -36,7 +36,7 @@ export class FileGroups {
     if (group === null) return null;
     const key = this.#groupOf(file, record, group, () => {
       const read = parseJson(extras);
-      return { extras: isJsonObject(read) ? read : {}, ...(group.isNamed ? { group: '' } : {}) };
+      return { extras: objectIn(read), ...(group.isNamed ? { group: '' } : {}) };
     });
     return key === null ? null : printJson(key);
   }
