@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { anyMessages } from './any-message.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { summed } from './langchain.ts';
 import { callUsage } from './payload.ts';
 import { timesBetween } from './span-times.ts';
@@ -23,8 +23,7 @@ export const adkRows: Session = {
 /** Sessions of Google's Agent Development Kit: `Session` as JSON in both spellings, and its database. */
 export const adk: Format = messageFormat({
   name: 'google-adk',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'events[].content',

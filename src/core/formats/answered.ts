@@ -5,7 +5,7 @@ import { outcomeIn } from '../rollout/outcome.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { idOf, objectsOf, parsed, recordedReward } from './values.ts';
 
 /** A round of OWL: what one agent asks, and the calls and the answer of the other. */
@@ -18,8 +18,7 @@ export const isOwlRound = (one: JsonObject): boolean =>
  */
 export const owl: Format = messageFormat({
   name: 'owl',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'question, then history[]: user, tool_calls with their results, assistant',
@@ -75,8 +74,7 @@ const wordsOrJson = (value: JsonValue): string =>
  */
 export const reflexion: Format = messageFormat({
   name: 'reflexion',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'prompt, then implementations, test_feedback and reflections in turn, and solution',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn, stringIn } from '../json/value.ts';
 import { type FoundMessage, type MessageCall, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { objectsOf, recordedReward } from './values.ts';
 
@@ -11,8 +11,7 @@ import { objectsOf, recordedReward } from './values.ts';
  */
 export const bfcl: Format = messageFormat({
   name: 'bfcl',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'inference_log (or prompt.question), else result alone',

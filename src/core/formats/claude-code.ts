@@ -5,7 +5,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { repliesOf, resultMessage, withResults } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
@@ -43,8 +43,7 @@ export const claudeCode: Session = {
  */
 export const claudeCodeFormat: Format = messageFormat({
   name: 'claude-code',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'message of the lines user and assistant; lines of one message.id are one turn',

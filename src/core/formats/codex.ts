@@ -3,7 +3,7 @@ import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { responseMessages } from './responses.ts';
@@ -34,8 +34,7 @@ export const codex: Session = {
 
 export const codexFormat: Format = messageFormat({
   name: 'codex',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'response_item; event_msg repeats them and is left out; of `codex exec --json` item.completed',

@@ -67,6 +67,9 @@ export interface Format {
   read(record: JsonObject, context: ReadContext): Rollout;
 }
 
+/** An evaluation, or an agent's session, in files that are not of steps. */
+export const NO_TRAINING = { isStepless: true, isUntrained: true } as const;
+
 /** Files of events that form one rollout, or one for each session that they name. */
 export interface Session {
   name: string;

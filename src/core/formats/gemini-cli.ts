@@ -3,7 +3,7 @@ import { outcomeIn } from '../rollout/outcome.ts';
 import { outcomeOfResponse, responseText, resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, objectsOf } from './values.ts';
@@ -25,8 +25,7 @@ export const gemini: Session = {
 
 export const geminiFormat: Format = messageFormat({
   name: 'gemini-cli',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'messages[], or the lines, of the types user and gemini',

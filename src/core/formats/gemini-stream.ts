@@ -4,7 +4,7 @@ import { outcomeIn } from '../rollout/outcome.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { idOf, objectsOf } from './values.ts';
 
@@ -20,8 +20,7 @@ export const geminiStream: Session = {
 
 export const geminiStreamFormat: Format = messageFormat({
   name: 'gemini-stream',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'lines of the type message; those of a reply that came in pieces (delta) are one turn',

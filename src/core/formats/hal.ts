@@ -3,7 +3,7 @@ import type { Times } from '../rollout/times.ts';
 import { messagesOf } from './any-message.ts';
 import { buildRollout } from './build.ts';
 import type { TracedCall } from './call-histories.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { summed } from './langchain.ts';
 import { rolloutOfCalls } from './model-calls.ts';
 import { callUsage, payloadOf } from './payload.ts';
@@ -19,8 +19,7 @@ const TASK = 'hal_task';
  */
 export const halResults: Format = {
   name: 'hal',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     rollouts: 'raw_logging_results by task',
@@ -53,8 +52,7 @@ export const halResults: Format = {
 
 export const halTask: Format = {
   name: 'hal',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'inputs and output of each call, or messages',

@@ -2,7 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { anyMessages } from './any-message.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, objectsOf } from './values.ts';
@@ -47,8 +47,7 @@ function messageLines(
 ): Format {
   return {
     name: session.name,
-    isStepless: true,
-    isUntrained: true,
+    ...NO_TRAINING,
     basis,
     mapping,
     detects: (record) => record.session_of === session.name,

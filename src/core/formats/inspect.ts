@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { inspectTimes } from './recorded-times.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
@@ -9,8 +9,7 @@ import { idOf, numberOf, objectsOf } from './values.ts';
 /** Inspect's log as one JSON file (`inspect_ai/log/_log.py`): a sample for each input and epoch. */
 export const inspectLog: Format = {
   name: 'inspect-log',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: { rollouts: 'samples[]' },
   detects: (record) =>
@@ -41,8 +40,7 @@ const LETTERS: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
  */
 export const inspectSample: Format = messageFormat({
   name: 'inspect',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'messages',

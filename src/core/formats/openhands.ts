@@ -4,7 +4,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, type MessageCall, type MessageText, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { roleOfMessage } from './openai-message.ts';
 import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
@@ -24,8 +24,7 @@ const NO_CALL = new Set([
 /** Events of OpenHands (`openhands/events/serialization`): actions with an observation each, of a saved trajectory (an array) or of a line of `output.jsonl`. */
 export const openHands: Format = messageFormat({
   name: 'openhands',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns:
@@ -195,8 +194,7 @@ export const openHandsSdk: Session = {
 
 export const openHandsSdkFormat: Format = messageFormat({
   name: 'openhands-sdk',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'MessageEvent and ActionEvent of the agent, ObservationEvent, AgentErrorEvent',

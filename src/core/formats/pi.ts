@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { lostMessage } from './lost-line.ts';
 import { chatMessage } from './openai-message.ts';
 import { sessionTimes } from './recorded-times.ts';
@@ -23,8 +23,7 @@ export const pi: Session = {
 
 export const piFormat: Format = messageFormat({
   name: 'pi',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'lines of the type message',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { foundKey, goesOn, type TracedCall } from './call-histories.ts';
-import type { Format, Session } from './format.ts';
+import { type Format, NO_TRAINING, type Session } from './format.ts';
 import { rolloutOfCalls } from './model-calls.ts';
 import { payloadOf } from './payload.ts';
 import { traceSeconds } from './spans.ts';
@@ -127,8 +127,7 @@ function callError(event: JsonObject, response: JsonValue): string | null {
 
 export const requestLogFormat: Format = {
   name: 'request-log',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'request and response of each line (or input and output), joined where a request repeats a reply',

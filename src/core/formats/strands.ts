@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { anyMessages } from './any-message.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { summed } from './langchain.ts';
 import { lostMessage } from './lost-line.ts';
 import { callUsage } from './payload.ts';
@@ -13,8 +13,7 @@ import { idOf, objectsOf } from './values.ts';
 /** A session folder of Strands Agents: `session.json` with the messages of each agent below it. */
 export const strands: Format = messageFormat({
   name: 'strands',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'agents/*/messages/message_N.json',

@@ -5,7 +5,7 @@ import { outcomeIn, type RecordedOutcome } from '../rollout/outcome.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
@@ -19,8 +19,7 @@ const KNOWN = new Set('trajectory history attempts messages'.split(' '));
  */
 export const sweAgent: Format = messageFormat({
   name: 'swe-agent',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'the head of history, then trajectory[] (response, observation); else history[]',
@@ -134,8 +133,7 @@ function ranOutcome(extra: JsonObject, text: string): RecordedOutcome | undefine
  */
 export const miniSweAgent: Format = messageFormat({
   name: 'mini-swe-agent',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'messages',

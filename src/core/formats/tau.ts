@@ -2,7 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, objectIn } from '../json/value.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { tauTimes } from './recorded-times.ts';
 import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
@@ -10,8 +10,7 @@ import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from 
 /** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
 export const tau: Format = messageFormat({
   name: 'tau-bench',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'traj, or messages_display',
@@ -49,8 +48,7 @@ const spokenMessages = (text: string): JsonObject[] =>
 /** tau2-bench's results: a run with its simulations. */
 export const tau2Run: Format = {
   name: 'tau2-run',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: { rollouts: 'simulations[]' },
   detects: (record) => Array.isArray(record.simulations) && (record.tasks !== undefined || record.info !== undefined),
@@ -67,8 +65,7 @@ export const tau2Run: Format = {
 
 export const tau2: Format = messageFormat({
   name: 'tau2',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'messages, else the speech and calls of ticks',

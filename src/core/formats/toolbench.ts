@@ -5,7 +5,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
 import { contentText } from './content-text.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { chatMessage } from './openai-message.ts';
 import { idOf, numberOf, objectsOf } from './values.ts';
 
@@ -15,8 +15,7 @@ import { idOf, numberOf, objectsOf } from './values.ts';
  */
 export const toolBench: Format = messageFormat({
   name: 'toolbench',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'files',
   mapping: {
     turns: 'the messages of answer_generation up to the query, then tree.tree, or trys[].chain',

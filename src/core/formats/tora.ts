@@ -1,7 +1,7 @@
 import { type JsonObject, listIn } from '../json/value.ts';
 import { resultMessage } from './blocks.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { idOf, recordedReward } from './values.ts';
 
 /**
@@ -10,8 +10,7 @@ import { idOf, recordedReward } from './values.ts';
  */
 export const toraQuestion: Format = {
   name: 'tora-question',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   mapping: { rollouts: 'each place of code, pred, report and score' },
   detects: (record) =>
     typeof record.question === 'string' &&
@@ -32,8 +31,7 @@ export const toraQuestion: Format = {
 
 export const tora: Format = messageFormat({
   name: 'tora',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'question, then code, cut at each block of output',

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { resultText } from './any-message.ts';
 import { goesOn, type TracedCall } from './call-histories.ts';
-import type { Format, Session, SharedId } from './format.ts';
+import { type Format, NO_TRAINING, type Session, type SharedId } from './format.ts';
 import { rolloutOfCalls, type TracedRun, type TraceParts } from './model-calls.ts';
 import { SpanTree, type TraceSpan, traceSeconds } from './spans.ts';
 import { idOf, objectsOf } from './values.ts';
@@ -51,8 +51,7 @@ export function tracerSession(tracer: Tracer): Session {
 export function tracerFormat(tracer: Tracer): Format {
   return {
     name: tracer.name,
-    isStepless: true,
-    isUntrained: true,
+    ...NO_TRAINING,
     basis: tracer.basis,
     mapping: tracer.mapping,
     detects: (record) => record.session_of === tracer.name,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { type FoundMessage, messageFormat } from './build.ts';
-import type { Format } from './format.ts';
+import { type Format, NO_TRAINING } from './format.ts';
 import { idOf, objectsOf } from './values.ts';
 
 /** The marker of an example that was split off. */
@@ -9,8 +9,7 @@ const EXAMPLE = 'webarena_example';
 /** WebArena's `html2json.py`: all examples of a run in one object, by `example_N`. */
 export const webArena: Format = {
   name: 'webarena',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: { rollouts: 'example_N' },
   detects(record) {
@@ -33,8 +32,7 @@ const isSide = (message: JsonObject): boolean =>
 
 export const webArenaExample: Format = messageFormat({
   name: 'webarena',
-  isStepless: true,
-  isUntrained: true,
+  ...NO_TRAINING,
   basis: 'documentation',
   mapping: {
     turns: 'messages[].user with image, messages[].assistant',

@@ -20,7 +20,7 @@ import type { Store } from '../rows/data.ts';
 import { comparedFilesOf } from '../rows/followed-files.ts';
 import type { Page } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
 
@@ -34,7 +34,7 @@ const MOST_FILE_LINES = 500;
 const MOST_ROWS = 200_000;
 
 /** The answers of a rollout's group as a tree of common prefixes. */
-export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, sort: PageSort | null, data: Store): Page {
+export function treePage({ place }: SubjectOf<'tree'>, sort: PageSort | null, data: Store): Page {
   const { file } = place;
   const known = data.groups.groups(file);
   const all = known?.membersOf(place.record) ?? [];
@@ -61,7 +61,7 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, sort
 }
 
 /** Two rollouts side by side, by turn; words that only one of them has are in reverse video. */
-export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>, data: Store, width: number): Page {
+export function comparePage({ a, b }: SubjectOf<'compare'>, data: Store, width: number): Page {
   const [first, second] = [data.record(a), data.record(b)];
   const sides = [
     { name: nameWithScore(a), place: a, turns: first.rollout?.turns ?? [] },
@@ -78,11 +78,7 @@ export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>,
 }
 
 /** The turns that a compaction kept, dropped and added: the history before it beside the one after. */
-export function compactionPage(
-  { place, context }: Extract<PageSubject, { kind: 'compaction' }>,
-  data: Store,
-  width: number,
-): Page {
+export function compactionPage({ place, context }: SubjectOf<'compaction'>, data: Store, width: number): Page {
   const { rollout, locator } = data.record(place);
   const change = rollout === null ? null : compactionOf(rollout, context);
   const counts = rollout === null ? null : keptBy(rollout, context);

@@ -5,15 +5,11 @@ import { plural } from '../../../core/text/numbers.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { Action } from '../state/action.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 
 /** The histories of a rollout as a tree. */
-export function contextsPage(
-  { place }: Extract<PageSubject, { kind: 'contexts' }>,
-  sort: PageSort | null,
-  data: Data,
-): Page {
+export function contextsPage({ place }: SubjectOf<'contexts'>, sort: PageSort | null, data: Data): Page {
   const { rollout, locator } = data.record(place);
   const report = contextsReport(locator, rollout);
   return reportPage(report, {
@@ -42,11 +38,7 @@ function besideOf({ index, turns, context: { kind } }: ContextNode, place: Place
 }
 
 /** The history before a turn, with the tools offered to the model. */
-export function historyPage(
-  { place, turn }: Extract<PageSubject, { kind: 'history' }>,
-  sort: PageSort | null,
-  data: Data,
-): Page {
+export function historyPage({ place, turn }: SubjectOf<'history'>, sort: PageSort | null, data: Data): Page {
   const { rollout, locator } = data.record(place);
   const report = historyReport(locator, rollout, turn);
   return reportPage(report, {

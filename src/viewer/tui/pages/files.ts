@@ -6,25 +6,18 @@ import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { fileChanges, filesOf } from '../rows/followed-files.ts';
 import type { Page, PageRow } from '../rows/page.ts';
-import type { PageSubject } from '../state/page.ts';
-
-type FilesSubject<Kind extends PageSubject['kind']> = Extract<PageSubject, { kind: Kind }>;
+import type { PageSubject, SubjectOf } from '../state/page.ts';
 
 const NOTHING = 'no recorded call changes a file';
 
 /** Every change of a file, in order; or a row for each file, with all that happened to it. */
-export function filesPage(subject: FilesSubject<'files'>, data: Data): Page {
+export function filesPage(subject: SubjectOf<'files'>, data: Data): Page {
   const record = data.record(subject.place);
   const files = filesOf(record);
   return subject.byFile ? byFile(subject, record, files, data) : byChange(subject, record, files, data);
 }
 
-function byChange(
-  subject: FilesSubject<'files'>,
-  { locator }: DumpRecord,
-  files: RolloutFiles | null,
-  data: Data,
-): Page {
+function byChange(subject: SubjectOf<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
   const { place } = subject;
   const changes = files === null ? [] : fileChanges(files);
   return {
@@ -61,7 +54,7 @@ function byChange(
   };
 }
 
-function byFile(subject: FilesSubject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
+function byFile(subject: SubjectOf<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
   const { place } = subject;
   const list = files === null ? [] : filesAt(files, null);
   const changes = files === null ? [] : fileChanges(files);
@@ -123,7 +116,7 @@ function diffCounts(diff: string | null): [string, string] {
 }
 
 /** The known lines of a file after a change, each with the turn that wrote it. Enter goes to that turn. */
-export function filePage({ place, path, change }: FilesSubject<'file'>, data: Data): Page {
+export function filePage({ place, path, change }: SubjectOf<'file'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
   const changes = files === null ? [] : fileChanges(files);
@@ -171,7 +164,7 @@ export function filePage({ place, path, change }: FilesSubject<'file'>, data: Da
 }
 
 /** A difference: of one change, of one file over the whole rollout, or of all files. */
-export function fileDiffPage({ place, path, change }: FilesSubject<'file-diff'>, data: Data): Page {
+export function fileDiffPage({ place, path, change }: SubjectOf<'file-diff'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
   const one = files === null || change === null ? undefined : fileChanges(files)[change];

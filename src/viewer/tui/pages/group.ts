@@ -2,15 +2,11 @@ import { groupReport } from '../../../analysis/report/group.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 
 /** The rollouts of one prompt with their advantages. The toggle key leaves a member out, or takes it back. */
-export function groupPage(
-  { place, left }: Extract<PageSubject, { kind: 'group' }>,
-  sort: PageSort | null,
-  data: Data,
-): Page {
+export function groupPage({ place, left }: SubjectOf<'group'>, sort: PageSort | null, data: Data): Page {
   const { file } = place;
   const groups = data.groups.groups(file);
   const found = groups?.membersOf(place.record) ?? [];

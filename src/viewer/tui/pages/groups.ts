@@ -4,7 +4,7 @@ import { groupsReport } from '../../../analysis/report/groups.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { Action } from '../state/action.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { promptText } from './prompt-text.ts';
 import { reportPage } from './report-page.ts';
 
@@ -25,12 +25,7 @@ export function openGroup(facts: FactRows, { rows: [first] }: GroupRow): Action 
 }
 
 /** A row for each prompt of each step. */
-export const groupsPage = (
-  { k }: Extract<PageSubject, { kind: 'groups' }>,
-  sort: PageSort | null,
-  facts: FactRows,
-  data: Store,
-): Page =>
+export const groupsPage = ({ k }: SubjectOf<'groups'>, sort: PageSort | null, facts: FactRows, data: Store): Page =>
   reportPage(groupsReport(facts, groupsOf(facts), k), {
     sort,
     note: data.facts.note,

@@ -5,17 +5,12 @@ import type { Piece } from '../../present/line.ts';
 import type { Store } from '../rows/data.ts';
 import type { FoundHits } from '../rows/hits.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import { reportPage } from './report-page.ts';
 
 /** The hits of a pattern in all rollouts of the list: a row for each matching turn. */
-export function hitsPage(
-  subject: Extract<PageSubject, { kind: 'hits' }>,
-  sort: PageSort | null,
-  state: State,
-  data: Store,
-): Page {
+export function hitsPage(subject: SubjectOf<'hits'>, sort: PageSort | null, state: State, data: Store): Page {
   const found = data.hits.of(subject, state);
   const report = hitsReport(subject, found);
   return reportPage(found.isDone ? report : { ...report, empty: 'searching …' }, {

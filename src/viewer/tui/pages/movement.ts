@@ -6,7 +6,7 @@ import { incidentsReport } from '../../../analysis/report/incidents.ts';
 import { movedReport, movementReport } from '../../../analysis/report/movement.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { promptText } from './prompt-text.ts';
 import { reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
@@ -18,7 +18,7 @@ const openMovement = (name: string) => ({ type: 'page-open', subject: { kind: 'm
 
 /** The incidents, one row each; or every number with its correlations and its jump. Enter shows rollouts from before and after. */
 export function movementPage(
-  { statistics = false, open: unfolded = [] }: Extract<PageSubject, { kind: 'movement' }>,
+  { statistics = false, open: unfolded = [] }: SubjectOf<'movement'>,
   sort: PageSort | null,
   facts: FactRows,
   data: Store,

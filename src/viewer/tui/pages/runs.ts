@@ -7,7 +7,7 @@ import { formatPercent } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import { promptText } from './prompt-text.ts';
 import { reportPage } from './report-page.ts';
@@ -15,7 +15,7 @@ import { stillWorking } from './waiting-page.ts';
 
 /** The open run and another one, joined by prompt. Enter opens a rollout of each, side by side. */
 export function runsPage(
-  { path }: Extract<PageSubject, { kind: 'runs' }>,
+  { path }: SubjectOf<'runs'>,
   sort: PageSort | null,
   facts: FactRows,
   state: State,

@@ -1,7 +1,7 @@
 import { setReport, setsReport } from '../../../analysis/report/sets.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import type { SetsState } from '../state/sets.ts';
 import { reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
@@ -26,12 +26,7 @@ export function setsPage({ known }: SetsState, sort: PageSort | null, data: Stor
 }
 
 /** The rollouts of a set with the reason for each; Enter reads one. */
-export function setPage(
-  { name }: Extract<PageSubject, { kind: 'set' }>,
-  { known }: SetsState,
-  sort: PageSort | null,
-  data: Store,
-): Page {
+export function setPage({ name }: SubjectOf<'set'>, { known }: SetsState, sort: PageSort | null, data: Store): Page {
   const members = known?.get(name) ?? [];
   const rows = members.map(({ entry, now, place }) => ({ ...entry, now, place }));
   return reportPage(setReport(name, rows), {

@@ -2,16 +2,12 @@ import { signalReport } from '../../../analysis/report/signal.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
 
 /** The learning signal of a step, and a row for each finding; Enter goes to the turn. */
-export function signalPage(
-  { place }: Extract<PageSubject, { kind: 'signal' }>,
-  sort: PageSort | null,
-  data: Store,
-): Page {
+export function signalPage({ place }: SubjectOf<'signal'>, sort: PageSort | null, data: Store): Page {
   const { file } = place;
   const step = file.stepOf(place.record);
   const { done, total, signal } = data.signals.of(file, step);

@@ -13,17 +13,13 @@ import { timeBar, timeLegend } from '../../present/time-bar.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { Action } from '../state/action.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { reportPage } from './report-page.ts';
 
 const BAR = 30;
 
 /** The time of one rollout. Enter goes to the turns made in a stretch, or to the only one. */
-export function timesPage(
-  { place, within }: Extract<PageSubject, { kind: 'times' }>,
-  sort: PageSort | null,
-  data: Data,
-): Page {
+export function timesPage({ place, within }: SubjectOf<'times'>, sort: PageSort | null, data: Data): Page {
   const { rollout, locator } = data.record(place);
   const times = rollout?.times;
   const wall = times?.wall ?? 0;
@@ -59,7 +55,7 @@ export function timesPage(
 
 /** A step as a picture: the rollouts on their common clock, or else each from its own start. */
 export function stepTimesPage(
-  { place: { file, record } }: Extract<PageSubject, { kind: 'step-times' }>,
+  { place: { file, record } }: SubjectOf<'step-times'>,
   sort: PageSort | null,
   width: number,
 ): Page {

@@ -4,13 +4,13 @@ import { triageReport } from '../../../analysis/report/triage.ts';
 import { type TriagePick, triage } from '../../../analysis/triage.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
-import type { PageSort, PageSubject } from '../state/page.ts';
+import type { PageSort, SubjectOf } from '../state/page.ts';
 import { placeCell, reportPage } from './report-page.ts';
 import { stillWorking } from './waiting-page.ts';
 
 /** The rollouts to read, each with a reason; while reading one, a key moves on to the next. */
 export function triagePage(
-  { n, seed }: Extract<PageSubject, { kind: 'triage' }>,
+  { n, seed }: SubjectOf<'triage'>,
   sort: PageSort | null,
   facts: FactRows,
   data: Store,

@@ -6,7 +6,7 @@ import { type FoundTurn, hitsByTurn } from '../../../analysis/report/hits.ts';
 import { type Searched, searchDump } from '../../../analysis/search/search-thread.ts';
 import type { Dump } from '../../../core/dump/dump.ts';
 import { filterText } from '../state/list.ts';
-import type { PageState, PageSubject } from '../state/page.ts';
+import type { PageState, SubjectOf } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 
 export interface FoundHits {
@@ -23,7 +23,7 @@ export interface FoundHits {
   isFull: boolean;
 }
 
-type HitsSubject = Extract<PageSubject, { kind: 'hits' }>;
+type HitsSubject = SubjectOf<'hits'>;
 
 /** Most turns listed; nobody reads more, and memory is finite. */
 const MOST_TURNS = 100_000;

@@ -48,6 +48,8 @@ export type PageSubject =
   /** The rollouts to read. */
   | { kind: 'triage'; n: number; seed: number };
 
+export type SubjectOf<Kind extends PageSubject['kind']> = Extract<PageSubject, { kind: Kind }>;
+
 /** A view of the whole body, replacing the list and the transcript: rows with a cursor. */
 export interface PageState {
   subject: PageSubject;

@@ -4,7 +4,7 @@ import { type HelpEntry, helpEntries } from '../keys/help.ts';
 import { keyLabel } from '../keys/keymap.ts';
 import { parseForkSettings, SettingError, settingChoices, settingHelp } from '../questions/fork-settings.ts';
 import { markedRows } from '../rows/marked-rows.ts';
-import type { PageSubject } from '../state/page.ts';
+import type { SubjectOf } from '../state/page.ts';
 import type { PromptId } from '../state/prompt.ts';
 import type { LiveModel } from '../state/replay.ts';
 import { commandPrompt } from './command-prompt.ts';
@@ -54,7 +54,7 @@ const helpPrompt: PromptKind = {
 const ROLES = ['system', 'user', 'assistant', 'tool'];
 
 /** `@tool NameError` searches turns with that role, `@gts 42` a field. */
-function subjectOf(value: string): Extract<PageSubject, { kind: 'hits' }> {
+function subjectOf(value: string): SubjectOf<'hits'> {
   const [, where = null, rest = value] = /^@(\S+)\s+(.+)$/s.exec(value) ?? [];
   if (where === null) return { kind: 'hits', pattern: value, roles: null, field: null };
   const isRole = ROLES.includes(where);
