@@ -1,3 +1,5 @@
+// Which path answers which method, and how. Handlers get a checked request and throw a RequestError for another
+// status; they are independent of HTTP.
 import { Datasets } from '../datasets/datasets.ts';
 import type { Table } from '../datasets/table.ts';
 import {
@@ -21,9 +23,6 @@ import { DOCS_PAGE } from './pages/docs-page.ts';
 import { HOME_PAGE } from './pages/home-page.ts';
 import { SANDBOX_PAGE } from './pages/sandbox-page.ts';
 import type { Answer, Route } from './route.ts';
-
-// Which path answers which method, and how. Handlers get a checked request and throw a RequestError for another
-// status; they are independent of HTTP.
 
 export interface Services {
   run: RunCode;
@@ -120,8 +119,7 @@ export function routesOf({
   ]);
 }
 
-// /openapi.json, generated from the routes themselves, so that it matches what they read.
-
+/** /openapi.json, generated from the routes themselves, so that it matches what they read. */
 const openApi = (routes: ReadonlyMap<string, Route>): object => ({
   openapi: '3.1.0',
   info: {
