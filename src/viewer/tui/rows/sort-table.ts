@@ -1,7 +1,8 @@
 import type { SortValue } from '../../../analysis/query/sort.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
-import { float64At, itemAt, numberInAt, uint8At, uint16At, uint32At } from '../../../core/lists/at.ts';
+import { float64At, itemAt, numberInAt, uint8At, uint32At } from '../../../core/lists/at.ts';
+import { STRIDE, sortedByNumber, sortedInSteps } from './radix.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
 const NUMBER = 0;
@@ -15,11 +16,6 @@ const DEAD = 4;
 const STEP = 4096;
 /** Up to this many rows, a comparison sort is used. */
 const FEW = 512;
-const RADIX = 1 << 16;
-/** Digits of a key: four for a number, one for its kind. */
-const DIGITS = 5;
-/** Rows between two checks of the clock, if each takes little time. */
-const STRIDE = 1 << 14;
 
 /**
  * Records with their sort values: 17 bytes each in typed arrays, so that a million take little memory and do not burden the garbage
@@ -133,9 +129,9 @@ export class SortTable {
   /** Sorts new rows and merges them into the sorted ones, yielding between steps. */
   *merge(): Generator<void> {
     const end = this.#size;
-    let fresh = new Uint32Array(end - this.#merged);
-    for (let i = 0; i < fresh.length; i++) fresh[i] = this.#merged + i;
-    fresh = yield* this.#sorted(fresh);
+    const ids = new Uint32Array(end - this.#merged);
+    for (let i = 0; i < ids.length; i++) ids[i] = this.#merged + i;
+    const fresh = yield* this.#sorted(ids);
     const hasDead = this.#deaths > 0;
     this.#deaths = 0;
     const isAlive = (id: number): boolean => this.#kinds[id] !== DEAD;
@@ -147,43 +143,62 @@ export class SortTable {
     this.#order = hasDead ? order.filter(isAlive) : order;
   }
 
-  /**
-   * LSD radix sort on 16-bit digits, each pass stable: for a million rows it takes a tenth of the time of a comparison sort. The initial
-   * order is that of the files.
-   */
-  *#sorted(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
+  /** Of each kind apart, in the order of kinds. The initial order is that of the files. */
+  *#sorted(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array> {
     if (ids.length < FEW) return ids.sort((a, b) => this.compare(a, b));
-    let source = yield* this.#inFileOrder(ids);
-    let target = new Uint32Array(ids.length);
-    const words = yield* this.#keys(source);
-    for (let digit = 0; digit < DIGITS; digit++) {
-      const counts = new Uint32Array(RADIX + 1);
-      for (let i = 0; i < source.length; i++) {
-        counts[uint16At(words, (uint32At(source, i) - this.#merged) * DIGITS + digit) + 1] =
-          uint32At(counts, uint16At(words, (uint32At(source, i) - this.#merged) * DIGITS + digit) + 1) + 1;
-        if ((i & (STRIDE - 1)) === 0) yield;
-      }
-      if (counts.includes(source.length)) continue;
-      for (let value = 0; value < RADIX; value++)
-        counts[value + 1] = uint32At(counts, value + 1) + uint32At(counts, value);
-      for (let i = 0; i < source.length; i++) {
-        const id = uint32At(source, i);
-        target[counts[uint16At(words, (id - this.#merged) * DIGITS + digit)]!++] = id;
-        if ((i & (STRIDE - 1)) === 0) yield;
-      }
-      [source, target] = [target, source];
+    const source = yield* this.#inFileOrder(ids);
+    const ofKinds = new Uint32Array(DEAD + 1);
+    for (let i = 0; i < source.length; i++) {
+      const kind = uint8At(this.#kinds, uint32At(source, i));
+      ofKinds[kind] = uint32At(ofKinds, kind) + 1;
+      if ((i & (STRIDE - 1)) === 0) yield;
     }
-    return source;
+    const apart = Array.from(ofKinds, (count) => new Uint32Array(count));
+    ofKinds.fill(0);
+    for (let i = 0; i < source.length; i++) {
+      const id = uint32At(source, i);
+      const kind = uint8At(this.#kinds, id);
+      const at = uint32At(ofKinds, kind);
+      itemAt(apart, kind)[at] = id;
+      ofKinds[kind] = at + 1;
+      if ((i & (STRIDE - 1)) === 0) yield;
+    }
+    const sorted = new Uint32Array(source.length);
+    let at = 0;
+    for (const [kind, own] of apart.entries()) {
+      sorted.set(kind < NOT_A_NUMBER && own.length > 1 ? yield* this.#byNumber(own, kind) : own, at);
+      at += own.length;
+    }
+    return sorted;
+  }
+
+  *#byNumber(ids: Uint32Array<ArrayBuffer>, kind: number): Generator<void, Uint32Array> {
+    const ranks = kind === TEXT ? yield* this.#textRanks() : null;
+    const numbers = new Float64Array(ids.length);
+    for (let i = 0; i < ids.length; i++) {
+      const number = float64At(this.#numbers, uint32At(ids, i));
+      numbers[i] = ranks === null ? number : uint32At(ranks, number);
+      if ((i & (STRIDE - 1)) === 0) yield;
+    }
+    return yield* sortedByNumber(ids, numbers, this.#descending);
   }
 
   /** The rows as they are in the files. */
   *#inFileOrder(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
     const ranks = this.#ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1;
     const starts = new Uint32Array(ranks + 1);
-    for (const id of ids)
-      starts[numberInAt(this.#ranks, uint32At(this.#files, id)) + 1] =
-        uint32At(starts, numberInAt(this.#ranks, uint32At(this.#files, id)) + 1) + 1;
-    yield;
+    let isInOrder = true;
+    let [lastRank, lastRecord] = [-1, -1];
+    for (let i = 0; i < ids.length; i++) {
+      const id = uint32At(ids, i);
+      const rank = numberInAt(this.#ranks, uint32At(this.#files, id));
+      const record = uint32At(this.#records, id);
+      isInOrder &&= rank > lastRank || (rank === lastRank && record > lastRecord);
+      [lastRank, lastRecord] = [rank, record];
+      starts[rank + 1] = uint32At(starts, rank + 1) + 1;
+      if ((i & (STRIDE - 1)) === 0) yield;
+    }
+    if (isInOrder) return ids;
     for (let rank = 0; rank < ranks; rank++) starts[rank + 1] = uint32At(starts, rank + 1) + uint32At(starts, rank);
     const ordered = new Uint32Array(ids.length);
     let isAscending = true;
@@ -206,37 +221,12 @@ export class SortTable {
         );
   }
 
-  /** The key of each row in 16-bit digits, the lowest first: its number, in an order-preserving bit pattern, then its kind. */
-  *#keys(ids: Uint32Array): Generator<void, Uint16Array> {
-    const words = new Uint16Array(ids.length * DIGITS);
-    const number = new Float64Array(1);
-    const bits = new Uint32Array(number.buffer);
-    const flip = this.#descending ? 0xffffffff : 0;
-    const ofText = this.#textRanks();
-    for (let i = 0; i < ids.length; i++) {
-      const id = uint32At(ids, i);
-      const kind = uint8At(this.#kinds, id);
-      const at = (id - this.#merged) * DIGITS;
-      words[at + 4] = kind;
-      if ((i & (STRIDE - 1)) === 0) yield;
-      if (kind >= NOT_A_NUMBER) continue;
-      // 0 and -0 are equal.
-      number[0] = (kind === TEXT ? float64At(ofText, float64At(this.#numbers, id)) : float64At(this.#numbers, id)) + 0;
-      const isNegative = uint32At(bits, 1) >>> 31 === 1;
-      const high = ((isNegative ? ~uint32At(bits, 1) : uint32At(bits, 1) | 0x80000000) ^ flip) >>> 0;
-      const low = ((isNegative ? ~uint32At(bits, 0) : uint32At(bits, 0)) ^ flip) >>> 0;
-      words[at] = low & 0xffff;
-      words[at + 1] = low >>> 16;
-      words[at + 2] = high & 0xffff;
-      words[at + 3] = high >>> 16;
-    }
-    return words;
-  }
-
-  #textRanks(): Float64Array {
-    const ranks = new Float64Array(this.#texts.length);
-    const order = [...this.#texts.keys()].sort((a, b) => (itemAt(this.#texts, a) < itemAt(this.#texts, b) ? -1 : 1));
-    for (const [rank, id] of order.entries()) ranks[id] = rank;
+  /** The place of each text in the order of all texts. */
+  *#textRanks(): Generator<void, Uint32Array> {
+    const ranks = new Uint32Array(this.#texts.length);
+    const isBefore = (a: number, b: number): boolean => itemAt(this.#texts, a) < itemAt(this.#texts, b);
+    const order = yield* sortedInSteps(ranks.length, isBefore);
+    for (let rank = 0; rank < order.length; rank++) ranks[uint32At(order, rank)] = rank;
     return ranks;
   }
 
