@@ -8,6 +8,21 @@ const SLOW = 'test/**/*.slow.test.ts';
 const LONG = 'test/**/*.long.test.ts';
 const { TIER } = process.env;
 const isFast = TIER === undefined;
+const FAST = ['test/**/*.test.ts', 'test/**/*.test.tsx'];
+/** Its figures are of the memory of the machine. */
+const ALONE = 'test/sandbox/attacks/attacks.slow.test.ts';
+const SLOW_PROJECTS = [
+  {
+    extends: true as const,
+    test: {
+      name: 'slow',
+      include: [SLOW, ...(TIER === 'long' ? [LONG] : [])],
+      exclude: [ALONE],
+      maxWorkers: availableParallelism(),
+    },
+  },
+  { extends: true as const, test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+];
 
 /** As esbuild's loader `text` does it in the build. */
 const pythonAsText: Plugin = {
@@ -20,18 +35,17 @@ const pythonAsText: Plugin = {
 export default defineConfig({
   plugins: [pythonAsText],
   test: {
-    include: isFast ? ['test/**/*.test.ts', 'test/**/*.test.tsx'] : [SLOW, ...(TIER === 'long' ? [LONG] : [])],
-    exclude: isFast ? [SLOW, LONG] : [],
+    ...(isFast
+      ? { include: FAST, exclude: [SLOW, LONG], maxWorkers: 2 * availableParallelism() }
+      : { projects: SLOW_PROJECTS }),
     reporters: ['default', new Skipped()],
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts'],
     setupFiles: ['test/support/seed.ts'],
     // Files of one worker share their modules: importing them for each file is a fifth of the tests' CPU time.
     isolate: !isFast,
-    // Tests of the fast tier wait for programs most of the time; attacks and figures of memory want the machine for themselves.
-    maxWorkers: isFast ? 2 * availableParallelism() : 1,
     // Limits against hangs, never a figure: on a loaded machine a test is slow.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: isFast ? 240_000 : 600_000,
+    hookTimeout: isFast ? 240_000 : 600_000,
     expect: { poll: { timeout: 120_000 } },
   },
 });

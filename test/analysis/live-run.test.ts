@@ -42,9 +42,7 @@ async function open(...conditions: string[]): Promise<LiveRun> {
 }
 
 async function looked(): Promise<void> {
-  const end = Date.now() + 45_000;
-  while (!dump.files.every((file) => dump.isLooked(file)) && Date.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!dump.files.every((file) => dump.isLooked(file))) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Looks at the disk as a follower does. */

@@ -7,8 +7,9 @@ import { triage } from '../../src/analysis/triage.ts';
 import { Dump } from '../../src/core/dump/dump.ts';
 import { writeDump } from '../support/dump.ts';
 import { numbersFrom, type Plants, plantedRun, type RunShape } from '../support/planted-run.ts';
+import { countOf } from '../support/tier.ts';
 
-const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: countOf(4, 20) }, (_, i) => i + 1);
 
 /** Opens the run, and gives the picks of its triage by what was planted in them, and its alarms. */
 async function looked(seed: number, shape: RunShape, plants: Plants) {

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { scriptedModel } from '../engine/scripted-model.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
+import { countOf } from '../support/tier.ts';
 import { kill, killAll, start, until } from './processes.ts';
 import { linesOf } from './workplace.ts';
 
-const TASKS = 500;
+const TASKS = countOf(80, 500);
 const N = 4;
-const KILLS = 20;
+const KILLS = countOf(4, 20);
 /** A clock that is five minutes fast. */
 const FAST = `data:text/javascript,${encodeURIComponent(
   'const R = Date; globalThis.Date = class extends R { constructor(...a) { a.length ? super(...a) : super(R.now() + 3e5); } static now() { return R.now() + 3e5; } };',
@@ -63,5 +64,5 @@ describe('rollouts through a folder', () => {
     expect(new Set(made.map(({ uid }) => uid)).size).toBe(TASKS * N);
     expect(made).toEqual(linesOf(join(folder, 'alone/1.jsonl')));
     await model.close();
-  }, 600_000);
+  });
 });

@@ -63,7 +63,7 @@ describe.skipIf(missing !== '')(`Ray${missing}`, () => {
   });
   afterAll(() => sandbox.close());
 
-  test('replays each call once, though workers and their tasks are killed', { timeout: 240_000 }, async () => {
+  test('replays each call once, though workers and their tasks are killed', async () => {
     const lines = Array.from({ length: CALLS }, (_, at) =>
       callLine('code_interpreter', { code: `print(${at})` }, at % 10 === 3 ? 'else' : String(at)),
     );

@@ -53,5 +53,4 @@ test.skipIf(!hasVenv || SANDBOX !== 'bubblewrap')(
     expect(failed.code).toBe(2);
     expect(failed.stderr).toContain('no-such-package-anywhere');
   },
-  300_000,
 );

@@ -227,7 +227,7 @@ describe('what cannot be run here', () => {
     } finally {
       await pyodide.close();
     }
-  }, 240_000);
+  });
 
   test('a module that was missing then too is compared', async () => {
     const text =

@@ -8,8 +8,6 @@ import { Pyodide } from '../../src/sandbox/server/backends/pyodide.ts';
 /** The limit of a run that is to be late, and of one that a busy machine may keep waiting. */
 const LATE_SECONDS = 1;
 const LIMIT_SECONDS = 30;
-/** The time for a late run to hand out its files, and for a process to be killed on a busy machine. */
-const SPARE_SECONDS = 40;
 
 const job = (fetchFiles: string[], runTimeout: number): Job => ({
   language: 'python',
@@ -59,10 +57,8 @@ const SAID: Record<string, { wants: string[]; status?: string | RegExp; files?: 
 
 describe('what a hostile child says', () => {
   test.concurrent.for(Object.entries(SAID))('%s', async ([attack, { wants, status, files, fault }], { expect }) => {
-    const began = performance.now();
     const seconds = status === 'Finished' ? LIMIT_SECONDS : LATE_SECONDS;
     const answer = await attacked(attack, wants, seconds);
-    expect((performance.now() - began) / 1000).toBeLessThan(seconds + SPARE_SECONDS);
     if (answer instanceof Error) expect(answer.message).toContain(fault ?? 'no fault was expected');
     else {
       expect(answer.run?.status).toMatch(status ?? 'no status was expected');

@@ -1,5 +1,5 @@
 // Texts that once held the server for seconds, or ended it: of a form that a pattern, a number or a list took the square
-// of their length for. Each takes milliseconds now, and would take hours; the limit is one against hangs.
+// of their length for. Each takes milliseconds now, and would take hours.
 import { describe, expect, test } from 'vitest';
 import { JsonError, parsePythonJson } from '../../src/core/json/parse.ts';
 import { autoEval } from '../../src/sandbox/datasets/auto-eval.ts';
@@ -10,17 +10,10 @@ import { LineSplitter } from '../../src/sandbox/server/lines.ts';
 import { loneSurrogate } from '../../src/sandbox/server/runner.ts';
 import { judge } from '../../src/sandbox/verdict.ts';
 
-const HANG_MS = 30_000;
-const took = (work: () => unknown): number => {
-  const began = performance.now();
-  work();
-  return performance.now() - began;
-};
-
 describe('in a time that grows with the length', () => {
   test('a float of digits and a letter', () => {
     const text = `${'1'.repeat(4_000_000)}x`;
-    expect(took(() => expect(parseFloatText(text)).toBeUndefined())).toBeLessThan(HANG_MS);
+    expect(parseFloatText(text)).toBeUndefined();
     expect(parseFloatText('1'.repeat(4_000_000))).toBe(Number.POSITIVE_INFINITY);
     for (const [given, value] of Object.entries({
       '1.': 1,
@@ -34,7 +27,7 @@ describe('in a time that grows with the length', () => {
   test('an integer beyond the digits that Python takes is refused as Python refuses it', () => {
     const digits = '1'.repeat(4_000_000);
     const body = `{"code":"1","language":"python","memory_limit_MB":${digits}}`;
-    expect(took(() => expect(() => parsePythonJson(body)).toThrow(JsonError))).toBeLessThan(HANG_MS);
+    expect(() => parsePythonJson(body)).toThrow(JsonError);
     const checked = runCodeRequest.check({ code: '1', language: 'python', memory_limit_MB: digits });
     expect(checked).toMatchObject({ ok: false, detail: [{ type: 'int_parsing_size' }] });
     expect(parsePythonJson(`[${'1'.repeat(4300)}]`)).toEqual([BigInt('1'.repeat(4300))]);
@@ -52,12 +45,12 @@ describe('in a time that grows with the length', () => {
       files: {},
     };
     const shown = { index: 0, input: null, expected: 'x\n\n' };
-    expect(took(() => expect(judge(shown, answer, null).result).toBe(false))).toBeLessThan(HANG_MS);
+    expect(judge(shown, answer, null).result).toBe(false);
   });
 
   test('a completion of backticks', () => {
-    expect(took(() => expect(fencedBlocks('`'.repeat(1_000_000))).toEqual([]))).toBeLessThan(HANG_MS);
-    expect(took(() => fencedBlocks(`\`\`\`\n${'x```'.repeat(250_000)}`))).toBeLessThan(HANG_MS);
+    expect(fencedBlocks('`'.repeat(1_000_000))).toEqual([]);
+    fencedBlocks(`\`\`\`\n${'x```'.repeat(250_000)}`);
     expect(fencedBlocks('```python\na\n\n  ```')).toEqual([{ priority: 30, language: 'python', code: 'a' }]);
   });
 
@@ -70,7 +63,6 @@ describe('in a time that grows with the length', () => {
       completion: `\`\`\`go\nimport (\n"fmt"\n)\n${'import (\n'.repeat(200_000)}\`\`\``,
       config: { custom_extract_logic: null, extra: {} },
     } as unknown as Parameters<typeof autoEval.evaluate>[1];
-    const began = performance.now();
     await autoEval.evaluate(row, request, {
       run: async (program) => {
         code = program.code;
@@ -86,13 +78,12 @@ describe('in a time that grows with the length', () => {
       casesAtOnce: 1,
       keep: (answer) => answer,
     });
-    expect(performance.now() - began).toBeLessThan(HANG_MS);
     expect(code).toContain('import "fmt"');
   });
 
   test('half a surrogate pair at the end of a long text', () => {
     const text = `${'a'.repeat(20_000_000)}\ud800`;
-    expect(took(() => expect(loneSurrogate(text)).toContain('position 20000000'))).toBeLessThan(HANG_MS);
+    expect(loneSurrogate(text)).toContain('position 20000000');
   });
 });
 

@@ -63,7 +63,7 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await startChromium();
-    }, 240_000);
+    });
     afterAll(() => browser?.close());
 
     test('a program is run, its output shown, its file fetched', { timeout: 240_000 }, async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const made = await execute(process.execPath, [join(root, 'scripts/executable.mjs'), place]);
   expect([made.code, made.stderr.includes('Error')]).toEqual([0, false]);
   program = join(place, made.stdout.trim().split('/').at(-1) ?? '');
-}, 240_000);
+});
 
 const run = (args: readonly string[], cache: string, env: NodeJS.ProcessEnv = {}) =>
   execute(program, args, { env: { PATH: bare, XDG_CACHE_HOME: cache, ...env } });

@@ -101,23 +101,19 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
       writeFileSync(file('1.jsonl'), dump);
       lines = new Map(jsonLines(dump).map((line) => [line.id as number, line as unknown as Line]));
       expect(lines.size).toBe(COUNT);
-    }, 300_000);
+    });
 
     test('TRL trains the recorded tokens of all that is exported', async () => {
       const loaded = printed(await run('load_trl.py', [folder, await exported('trl')]));
       expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
       expect(differing(lines, loaded, 'nothing')).toEqual([]);
-    }, 600_000);
+    });
 
-    test.skipIf(verl === '')(
-      `verl does${verl === '' ? ' (skipped: VERL_SOURCE names no checkout)' : ''}`,
-      async () => {
-        const loaded = printed(await run('load_verl.py', [verl, folder, await exported('verl')]));
-        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
-        expect(differing(lines, loaded, 'tail')).toEqual([]);
-      },
-      600_000,
-    );
+    test.skipIf(verl === '')(`verl does${verl === '' ? ' (skipped: VERL_SOURCE names no checkout)' : ''}`, async () => {
+      const loaded = printed(await run('load_verl.py', [verl, folder, await exported('verl')]));
+      expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+      expect(differing(lines, loaded, 'tail')).toEqual([]);
+    });
 
     test.skipIf(nemo === '')(
       `NeMo-RL does${nemo === '' ? ' (skipped: NEMO_RL_SOURCE names no checkout)' : ''}`,
@@ -126,7 +122,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
         expect(differing(lines, loaded, 'header and tail')).toEqual([]);
       },
-      600_000,
     );
 
     test.skipIf(axolotl === '')(
@@ -138,7 +133,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
           /assistant\n\[/.test(`${lines.get(id)?.input}${lines.get(id)?.output}`);
         expect(differing(lines, loaded, 'nothing').filter((id) => !beginsSo(id))).toEqual([]);
       },
-      600_000,
     );
 
     test.skipIf(factory === '')(
@@ -150,7 +144,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
         expect(differing(lines, loaded, 'tail')).toEqual([]);
       },
-      600_000,
     );
 
     test.skipIf(swift === '')(
@@ -160,7 +153,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
         expect(differing(lines, loaded, 'tail')).toEqual([]);
       },
-      600_000,
     );
 
     test.skipIf(areal === '')(
@@ -170,7 +162,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         expect(loaded.length).toBe(COUNT);
         expect(differing(lines, loaded, 'nothing')).toEqual([]);
       },
-      600_000,
     );
 
     test.skipIf(slime === '')(
@@ -180,7 +171,6 @@ describe.skipIf(!isThere).each(['chatml', 'thinking'])(
         expect(loaded.length).toBe(COUNT);
         expect(differing(lines, loaded, 'nothing')).toEqual([]);
       },
-      600_000,
     );
   },
 );

@@ -29,5 +29,4 @@ test.skipIf(!canMount)(
     expect(full.stderr).toBe('');
     expect(full.stdout).toBe(`${stdout}status 0\n`.repeat(2));
   },
-  120_000,
 );

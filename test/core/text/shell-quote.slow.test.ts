@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scriptWord, shellInput, shellWord } from '../../../src/core/text/shell-quote.ts';
 import { execute } from '../../program.ts';
+import { coreOf, countOf } from '../../support/tier.ts';
 import { hasShell, PastingShell, SHELLS } from './shells.ts';
 
 const CONTROLS = [
@@ -73,8 +74,8 @@ describe.each(Object.keys(SHELLS))('%s', (name) => {
         [],
       ]);
     };
-    for (const one of CASES) await check(one);
-    await fc.assert(fc.asyncProperty(text, check), { numRuns: 60 });
+    for (const one of coreOf(CASES, (_, at) => at % 3 === 0)) await check(one);
+    await fc.assert(fc.asyncProperty(text, check), { numRuns: countOf(20, 60) });
   });
 
   it.skipIf(!isThere)(`takes a word of a script${why}`, async () => {

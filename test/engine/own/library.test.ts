@@ -24,7 +24,7 @@ describe('the packed package', () => {
     await execute('tar', ['-xzf', join(folder, tarball), '-C', target, '--strip-components=1']);
     // The packages that npm would install beside it.
     symlinkSync(join(root, 'node_modules/pyodide'), join(folder, 'node_modules/pyodide'));
-  }, 240_000);
+  });
 
   test('runs the program of docs/library.md', async () => {
     const program = pageProgram('docs/library.md');

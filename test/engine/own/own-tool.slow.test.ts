@@ -102,6 +102,6 @@ class Mine:
     await new Promise((resolve) => parent.stdout.once('data', resolve));
     expect(isAlive(mark)).toBe(true);
     parent.kill('SIGKILL');
-    await expect.poll(() => isAlive(mark), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isAlive(mark)).toBe(false);
   });
 });

@@ -6,6 +6,7 @@ import { mapOrdered } from '../../../src/core/async/map-ordered.ts';
 import { SessionClient } from '../../../src/sandbox/sessions/client.ts';
 import { bin, directoryWith, rolloutViewer } from '../../program.ts';
 import { dumpLines } from '../../support/dump-lines.ts';
+import { countOf } from '../../support/tier.ts';
 import { scriptedModel } from '../scripted-model.ts';
 
 const children: ChildProcess[] = [];
@@ -21,7 +22,7 @@ async function server(args: readonly string[]): Promise<{ child: ChildProcess; u
   child.stderr!.on('data', (text: Buffer) => {
     said += text;
   });
-  await expect.poll(() => said, { timeout: 60_000 }).toMatch(/listening on http/);
+  await expect.poll(() => said).toMatch(/listening on http/);
   return { child, url: /listening on (\S+)/.exec(said)![1]! };
 }
 
@@ -31,8 +32,8 @@ const squares = () => {
 };
 
 describe('sessions on our server', () => {
-  const AT_ONCE = 512;
-  const OPENED = 20_000;
+  const AT_ONCE = countOf(48, 512);
+  const OPENED = countOf(1000, 20_000);
 
   test(`${OPENED} opened, ${AT_ONCE} that act at once, each in its own files`, async () => {
     const { url } = await server(['--port', '0']);

@@ -127,12 +127,12 @@ describe.skipIf(pythons().length === 0)('a run with a tool that blocks (skipped 
       { cwd: folder },
     );
     const log = () => (existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '');
-    await expect.poll(log, { timeout: 30_000 }).toContain('blocks');
+    await expect.poll(log).toContain('blocks');
     const bridges = () => children(child.pid!);
     const living = bridges();
     expect(living.length).toBeGreaterThan(0);
     child.kill('SIGKILL');
-    await expect.poll(() => living.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => living.filter(isRunning)).toEqual([]);
     await model.close();
   });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const wheel = join(place, made.stdout.trim().split('/').at(-1)!);
   const installed = await execute(join(bin, 'pip'), ['install', '--no-index', '--disable-pip-version-check', wheel]);
   expect(installed.stderr).toBe('');
-}, 120_000);
+});
 
 describe('the wheel', () => {
   test('has the command, and every file that its RECORD names', async () => {
@@ -116,7 +116,7 @@ describe('sandbox, workers and queue of the wheel, with a Node and no npm', () =
   test.for([
     { where: 'a folder', at: () => directoryWith({}) },
     { where: `a Redis${noRedis}`, at: () => redis?.url },
-  ])('make the rollouts of one process, through $where', { timeout: 240_000 }, async ({ at }, { skip }) => {
+  ])('make the rollouts of one process, through $where', async ({ at }, { skip }) => {
     const queue = at() ?? skip();
     const server = wheels(['sandbox', '--port', '0', '--backend', 'unconfined', '--yes-unconfined']);
     const listening = /listening on (http:\S+)/;
@@ -152,7 +152,7 @@ describe('sandbox, workers and queue of the wheel, with a Node and no npm', () =
     const server = wheels(served);
     await until(() => server.said().includes('sandbox: pyodide, listening') || server.child.exitCode !== null);
     expect(server.said()).toContain('sandbox: pyodide, listening');
-  }, 120_000);
+  });
 });
 
 describe('the module', () => {

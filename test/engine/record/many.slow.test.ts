@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bin, directoryWith } from '../../program.ts';
+import { countOf } from '../../support/tier.ts';
 
-const REQUESTS = 10_000;
+const REQUESTS = countOf(800, 10_000);
 /** Bytes of images, in requests of 1 MB. */
-const IMAGES = 100;
+const IMAGES = countOf(5, 100);
 const PATHS = ['/v1/chat/completions', '/v1/responses', '/v1/messages'];
 
 /** Streams of each protocol that say a text; the text comes in pieces of drawn length. */
@@ -67,7 +68,7 @@ const drawn = fc.sample(
   { numRuns: REQUESTS, seed: 41 },
 );
 
-test('10,000 requests of three protocols, and 100 MB of images, reach client and server to the byte', async () => {
+test(`${REQUESTS} requests of three protocols, and ${IMAGES} MB of images, reach client and server to the byte`, async () => {
   const image = 'A'.repeat(1 << 20);
   let [bodies, connections] = [0, 0];
   const answerOf = (at: number): { status: number; body: Buffer; border: number } => {
@@ -157,4 +158,4 @@ test('10,000 requests of three protocols, and 100 MB of images, reach client and
   expect(responses).toBe(REQUESTS + IMAGES);
   const whole = (count: number) => drawn.slice(0, count).filter(({ status }) => status === 200).length;
   expect(texts).toBe(whole(REQUESTS) + whole(IMAGES));
-}, 900_000);
+});

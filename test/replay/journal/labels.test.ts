@@ -131,4 +131,4 @@ test('a process that is killed while it labels leaves every label that was said,
   keepLabel(journal, place('anna', 'after'), { label: 'c' });
   expect(standingLabels(Journal.of(null, { journal: directory }), 'after')[0]?.label).toBe('c');
   expect(existsSync(bundle)).toBe(true);
-}, 240_000);
+});

@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunCodeResponse } from '../../../src/sandbox/protocol.ts';
 import type { CgroupVersions } from '../../../src/sandbox/server/backends/cgroups.ts';
 import { type SandboxServer, startSandbox } from '../../../src/sandbox/server/index.ts';
+import { coreOf } from '../../support/tier.ts';
 import { CONFINING, lack, named } from '../backends.ts';
 import { type Attack, FAMILIES } from './attacks.ts';
+import { TakenMemory } from './taken-memory.ts';
 
 const WORD = 'hunter2-of-the-host';
 const MB = 1024 * 1024;
@@ -78,7 +80,20 @@ interface Answered extends RunCodeResponse {
   http: number;
 }
 
-const availableMb = () => Number(/MemAvailable:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))![1]) / 1024;
+/** One of each kind of memory and of endlessness. */
+const CORE = new Set([
+  ...['a list of bytes', 'a file of /tmp', 'files without number', 'typed arrays of JavaScript', 'children'],
+  ...['shared maps', 'socket buffers', 'descriptors in many children', 'tables of pages that hold nothing'],
+  ...['areas of addresses by the ten thousand', 'pages that a pipe keeps'],
+  ...[
+    'every signal ignored',
+    'a pattern without end',
+    'output without end',
+    'a fork bomb',
+    'a daemon that holds the output',
+  ],
+  ...['a stopped process', 'input that never comes'],
+]);
 
 describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) => {
   const backend = kind === 'pyodide' ? 'pyodide' : 'bubblewrap';
@@ -87,6 +102,7 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
   const onlyMemory = cgroups.length > 0;
   describe.skipIf(lack[backend] !== null)(named('attacks', backend), () => {
     let server: SandboxServer;
+    let taken: TakenMemory;
     let folder: string;
     let secret: string;
     let listener: Server;
@@ -116,24 +132,6 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
       const { status, text } = await post('/run_code', { code, language: 'python', ...more });
       return { ...(JSON.parse(text) as RunCodeResponse), http: status };
     };
-    /** The longest that /v1/ping was silent meanwhile, in ms. */
-    const silence = async (work: () => Promise<unknown>): Promise<number> => {
-      let worst = 0;
-      let over = false;
-      const pinging = (async () => {
-        while (!over) {
-          const began = performance.now();
-          await fetch(`${server.url}/v1/ping`).then((answer) => answer.text());
-          worst = Math.max(worst, performance.now() - began);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      })();
-      await work();
-      over = true;
-      await pinging;
-      return worst;
-    };
-
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'attacked-'));
       secret = join(folder, 'secret.txt');
@@ -143,12 +141,14 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
         socket.destroy();
       });
       await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+      taken = new TakenMemory();
       server = await startSandbox({ port: 0, backend, cgroups });
     });
     afterAll(async () => {
       expect((await run('print(1)')).run_result?.stdout).toBe('1\n');
       expect(connections).toBe(0);
       await server.close('now');
+      taken.leave();
       listener.close();
       rmSync(folder, { recursive: true, force: true });
     });
@@ -270,16 +270,16 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
     // than 1,200 without a limit.
     const mostMb = backend === 'pyodide' ? 1100 : 1.2 * limitMb + 150;
     describe(`memory: a run of ${limitMb} MB`, () => {
-      test.each(Object.entries(memory))('%s', async (_, code) => {
-        const before = availableMb();
-        let least = before;
+      test.each(coreOf(Object.entries(memory), ([name]) => CORE.has(name)))('%s', async (_, code) => {
+        const before = taken.now();
+        let most = before;
         const looking = setInterval(() => {
-          least = Math.min(least, availableMb());
+          most = Math.max(most, taken.now());
         }, 20);
         const { http } = await run(code + hold, { memory_limit_MB: limitMb, run_timeout: 8 });
         clearInterval(looking);
         expect(http).toBe(200);
-        expect(before - least).toBeLessThan(mostMb);
+        expect(most - before).toBeLessThan(mostMb);
       });
     });
 
@@ -307,7 +307,7 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
         'a stopped process': 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)',
         'a thousand threads':
           'import threading\nfor _ in range(1000):\n    try: threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()\n    except RuntimeError: pass',
-        'another program': 'import os\nos.execv("/bin/sleep", ["sleep", "99"])',
+        'another program': 'import os\nos.execv("/bin/sleep", ["sleep", "9999"])',
         'input that never comes': 'import os\nr, w = os.pipe()\nos.read(r, 1)',
       }),
     };
@@ -336,14 +336,10 @@ for attempt in (
     describe.skipIf(onlyMemory)(
       'time: a run of one second (skipped with cgroups, of which memory alone depends)',
       () => {
-        test.each(Object.entries(endless))('%s', async (_, code) => {
-          const began = performance.now();
-          const quiet = await silence(async () => {
-            const { run_result } = await run(code, { run_timeout: 1 });
-            expect(run_result?.status).toBe('TimeLimitExceeded');
-          });
-          expect(performance.now() - began).toBeLessThan(90_000);
-          expect(quiet).toBeLessThan(5000);
+        test.each(coreOf(Object.entries(endless), ([name]) => CORE.has(name)))('%s', async (_, code) => {
+          // The server answers others meanwhile.
+          const [{ run_result }] = await Promise.all([run(code, { run_timeout: 1 }), fetch(`${server.url}/v1/ping`)]);
+          expect(run_result?.status).toBe('TimeLimitExceeded');
           expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
         });
       },
@@ -363,10 +359,8 @@ for _ in range(200):
     if os.fork() == 0: break
 while True: pass`;
         for (const more of [{ code }, { code: script(code), language: 'bash' }]) {
-          const began = performance.now();
           const { run_result } = await run('', { ...more, run_timeout: 1 });
           expect(run_result?.status).toBe('TimeLimitExceeded');
-          expect(performance.now() - began).toBeLessThan(30_000);
         }
       },
     );
@@ -519,18 +513,12 @@ while True: pass`;
     };
     describe.skipIf(onlyMemory)('requests (skipped with cgroups, of which memory alone depends)', () => {
       test.each(Object.entries(bodies))('%s', async (name, [path, body, headers]) => {
-        let status = 0;
-        const quiet = await silence(async () => {
-          const answer = await post(path, body(), headers);
-          status = answer.status;
-          expect(answer.text).not.toContain('root:');
-        });
+        const { status, text } = await post(path, body(), headers);
+        expect(text).not.toContain('root:');
         expect(status).toBeGreaterThanOrEqual(200);
         if (/^(?:a form|plain text|a rebound|a page)/.test(name)) expect(status).toBeGreaterThanOrEqual(400);
         // Its thread has the sessions of everybody.
         if (name === 'cases of 8 MB') expect(status).toBe(200);
-        // The bodies are built in this very process; the server's own silence is measured by the bench.
-        expect(quiet).toBeLessThan(8000);
         expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
       });
     });
@@ -545,7 +533,7 @@ while True: pass`;
     });
 
     test('nothing is left but what the server itself has', async () => {
-      await expect.poll(() => strays(server), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => strays(server)).toEqual([]);
     });
   });
 });
@@ -556,7 +544,7 @@ function strays(_: SandboxServer): string[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return /\0sleep\0?99|^sleep\0?99/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+        return /\0sleep\0?9999|^sleep\0?9999/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
       } catch {
         return false;
       }

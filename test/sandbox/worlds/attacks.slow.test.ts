@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { worldProblem } from '../../../src/sandbox/worlds/problem.ts';
+import { coreOf } from '../../support/tier.ts';
 import { ATTACKS } from './attack-table.ts';
 import { KERNEL_ATTACKS } from './kernel-attacks.ts';
 import { faultsOf } from './run-attack.ts';
@@ -13,11 +14,11 @@ const skips = (await worldProblem()) !== null || missingPrograms().length > 0;
 describe.skipIf(skips)('a world holds a program that (skipped where no world can be made)', () => {
   const rootfs = mkdtempSync(join(tmpdir(), 'rootfs-'));
   if (!skips) makeRootfs(rootfs);
-  it.each([...ATTACKS, ...KERNEL_ATTACKS])(
+  // The fast tier has the short ones.
+  it.each(coreOf([...ATTACKS, ...KERNEL_ATTACKS], ({ short }, at) => short !== true && at % 3 === 0))(
     '$name',
     async (attack) => {
       expect(await faultsOf(attack, rootfs)).toEqual([]);
     },
-    90_000,
   );
 });

@@ -13,7 +13,6 @@ const skips = (await worldProblem()) !== null || missingPrograms().length > 0 ||
 
 it.skipIf(skips)(
   'a world of an image of podman runs, is kept, and goes on (skipped without podman, or where no world can be made)',
-  { timeout: 300_000 },
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'contract-'));
     const rootfs = join(home, 'rootfs');

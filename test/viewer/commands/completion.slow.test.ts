@@ -91,10 +91,7 @@ describe.each(SHELLS)('%s', (name, flags, setup) => {
       seen += data.replaceAll('\u0007', '');
     });
     const until = async (text: string) => {
-      for (let tries = 0; !seen.includes(text); tries++) {
-        if (tries > 600) throw new Error(`${name} never wrote ${JSON.stringify(text)}: ${JSON.stringify(seen)}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await expect.poll(() => seen).toContain(text);
     };
     shell.write(`${setup}; echo rea""dy\n`);
     await until('ready');

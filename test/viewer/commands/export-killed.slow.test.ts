@@ -34,7 +34,7 @@ describe.each([
 ])('an export to %s that is killed', (format, name) => {
   const args = ['export', '1.jsonl', '--to', format, '--inferred', '--force', '--out', name];
 
-  test('leaves the old file or none, and the next run removes its traces', { timeout: 300_000 }, async () => {
+  test('leaves the old file or none, and the next run removes its traces', async () => {
     const cwd = directoryWith({ '1.jsonl': DUMP });
     const names = () => readdirSync(cwd).filter((one) => one.startsWith('a.'));
     expect(await killed(cwd, args)).toBe('SIGKILL');

@@ -29,7 +29,7 @@ test('from a fresh clone npm start sets itself up, prints the list of the fixtur
   });
   expect(again.stderr).not.toContain('installing');
   expect(again.stdout).toContain('./val/0.jsonl:1');
-}, 240_000);
+});
 
 interface Packed {
   filename: string;
@@ -57,7 +57,7 @@ test('the package is small, brings the notices of what it bundles, and every fil
   // A person who changes the program, or looks at its pictures, does so in the repository.
   const isOfRepository = (link: string) => link.endsWith('.svg') || /^(ARCHITECTURE|CONTRIBUTING)\.md$/.test(link);
   expect(links.filter((link) => !paths.includes(link) && !isOfRepository(link))).toEqual([]);
-}, 60_000);
+});
 
 test('the packed package runs by npx and from a global install into an empty prefix', async () => {
   const { place, tarball } = await pack();
@@ -81,7 +81,7 @@ test('the packed package runs by npx and from a global install into an empty pre
     },
   );
   expect(once.stdout.trimEnd().split('\n').length).toBe(2);
-}, 240_000);
+});
 
 test('without its optional parts everything else works, and the printed command installs them', async () => {
   const { place, tarball } = await pack();
@@ -100,4 +100,4 @@ test('without its optional parts everything else works, and the printed command 
   const after = await execute(bin, call, { cwd: place });
   expect(after.stderr + after.stdout).not.toContain('is not installed');
   expect(after.stdout).toContain('Pyodide');
-}, 240_000);
+});

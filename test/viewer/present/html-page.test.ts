@@ -41,7 +41,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
     browser = await startChromium();
-  }, 240_000);
+  });
   afterAll(async () => {
     await browser?.close();
     server.close();
@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
       ),
     ).toBe('undefined');
     expect(asked).toEqual([]);
-  }, 240_000);
+  });
 
   test('search finds, in what is folded too; keys go from turn to turn and change the light', async () => {
     const tab = await open();
@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser (skipped wher
     expect(await tab.run('getComputedStyle(document.body).backgroundColor')).not.toBe(before);
     await tab.run(press('X'));
     expect(await tab.run("[...document.querySelectorAll('details')].every(({ open }) => !open)")).toBe(true);
-  }, 240_000);
+  });
 });
 
 test('a finding says which exception it was, and a ground truth is laid out', async () => {

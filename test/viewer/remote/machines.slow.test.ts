@@ -277,7 +277,7 @@ describe.skipIf(!hasRclone)(`through rclone${hasRclone ? '' : ' (skipped: apt-ge
     expect(jsonLines(again.stdout)).toHaveLength(9);
     const missing = await rolloutViewer(['ls', 'rclone:nowhere:x'], { env });
     expect(missing.code).toBe(2);
-  }, 120_000);
+  });
 });
 
 describe('from a web server', () => {

@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Fault, objectOf } from '../../support/object-server.ts';
+import { countOf } from '../../support/tier.ts';
 import { storedFrame } from '../../support/zstd.ts';
 import { bucketOf, closeAll, mirrorOf, problemOf } from './mirrored.ts';
 
@@ -60,9 +61,9 @@ test('a dump on a store says what it says on a disk, whatever goes wrong on the 
         server.close();
       },
     ),
-    { numRuns: 40 },
+    { numRuns: countOf(15, 40) },
   );
-}, 600_000);
+});
 
 test('a list of more names than any dump has ends where that is known', async () => {
   const server = await bucketOf({}, { page: 1000 });

@@ -15,7 +15,7 @@ test('a filter over 80 MB shows its progress, keeps the keys alive, and ends by 
   run = writeDump({ '1.jsonl': Array.from({ length: 240 }, () => text) });
   app = App.start([run.dir], { columns: 120 });
   await app.sees('▌›assistant');
-  await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing', 90_000);
+  await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
   app.press('&');
   app.type('output ~ /z[a-z]+q$/i');
   app.press('Enter');

@@ -10,7 +10,7 @@ describe('what runs', () => {
     await open({ '1.jsonl': [rollout([SLOW])] });
     await ask();
     app.press('Enter');
-    await app.sees(/running [1-9] s {2}\^c cancels/);
+    await app.sees(/running [1-9]\d* s {2}\^c cancels/);
     app.press('ctrl+c');
     await app.sees('cancelled');
     await app.seesNot('running');
@@ -22,7 +22,7 @@ describe('what runs', () => {
     await open({ '1.jsonl': [rollout([SLOW])] });
     await ask();
     app.press('Enter');
-    await app.sees(/running [1-9] s/);
+    await app.sees(/running [1-9]\d* s/);
     const below = descendants(app.pid);
     expect(below.length).toBeGreaterThan(0);
     app.press('q');

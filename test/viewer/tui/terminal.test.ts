@@ -184,7 +184,7 @@ describe('inside tmux', () => {
         env: { ...process.env, TMUX: '' },
       });
     const sees = async (text: string): Promise<string> => {
-      const end = Date.now() + 45_000;
+      const end = Date.now() + 120_000;
       for (;;) {
         const screen = tmux('capture-pane', '-p', '-t', 'test');
         if (screen.includes(text)) return screen;
