@@ -25,10 +25,10 @@ export const PARTS = {
 export const FOLDERS = {
   'core/lists': [],
   'core/async': ['core/lists'],
-  'core/text': ['core/lists'],
+  'core/text': ['core/lists', 'core/async'],
   'core/json': ['core/lists'],
   'core/files': ['core/lists', 'core/text'],
-  'core/rollout': ['core/lists', 'core/json', 'core/text'],
+  'core/rollout': ['core/lists', 'core/async', 'core/json', 'core/text'],
   'core/http': ['core/lists', 'core/async', 'core/json', 'core/text'],
   'core/chat': ['core/lists', 'core/rollout', 'core/json'],
   'core/formats': ['core/lists', 'core/chat', 'core/rollout', 'core/json'],

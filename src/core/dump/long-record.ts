@@ -40,14 +40,14 @@ export interface Crossing extends Omit<ParsedLine, 'json'> {
 export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path' | 'offset' | 'length'>): string {
   const fd = openSync(path, 'r');
   try {
-    return textAt(fd, offset, length);
+    return textInFile(fd, offset, length);
   } finally {
     closeSync(fd);
   }
 }
 
 /** The text of these bytes of a file. */
-export function textAt(fd: number, offset: number, length: number): string {
+export function textInFile(fd: number, offset: number, length: number): string {
   const bytes = Buffer.allocUnsafe(length);
   let read = 0;
   for (let got = 1; got > 0 && read < length; read += got)

@@ -101,14 +101,14 @@ function callsIn(
     tree,
     calls: models
       .filter(({ span }) => !outer.has(span))
-      .flatMap(({ span, call }) => (call === undefined ? [] : [{ agent: null, ...timeOf(span), ...call(tree) }])),
+      .flatMap(({ span, call }) => (call === undefined ? [] : [{ agent: null, ...timesOfSpan(span), ...call(tree) }])),
     runs: traced.flatMap(({ span, run }) =>
-      run === undefined ? [] : [{ id: null, name: span.name, ...timeOf(span), ...run() }],
+      run === undefined ? [] : [{ id: null, name: span.name, ...timesOfSpan(span), ...run() }],
     ),
   };
 }
 
-const timeOf = ({ start, end, error }: TraceSpan) => ({ start, end, error });
+const timesOfSpan = ({ start, end, error }: TraceSpan) => ({ start, end, error });
 
 type Json = JsonValue | undefined;
 

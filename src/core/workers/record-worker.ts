@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../async/give-way.ts';
 import { loadEncoding } from '../chat/rendered.ts';
-import { textAt } from '../dump/long-record.ts';
+import { textInFile } from '../dump/long-record.ts';
 import { packLines } from '../dump/packed-details.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
@@ -94,7 +94,7 @@ class RecordLines {
   /** @param places of all requested lines; this one is at `i` */
   at(offset: number, length: number, places: Float64Array, i: number): string {
     // The bytes of a long line are not kept beside its text.
-    if (length > READ) return textAt(this.#fd, offset, length);
+    if (length > READ) return textInFile(this.#fd, offset, length);
     if (offset < this.#start || offset + length > this.#start + this.#buffer.length) {
       let end = offset + length;
       for (let next = i + 1; next * 2 < places.length; next++) {

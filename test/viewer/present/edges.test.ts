@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Edges, thought, trimmed, withoutEnd } from '../../../src/viewer/present/transcript/edges.ts';
+import { type TextEdges, thought, trimmed, withoutEnd } from '../../../src/viewer/present/transcript/edges.ts';
 
 /** The plain way: the text itself, without offsets. */
 const plainTrim = (text: string): string => text.replace(/^\n+/, '').trimEnd();
 
-test.each<[Edges, (text: string) => string]>([
+test.each<[TextEdges, (text: string) => string]>([
   [trimmed, plainTrim],
   [thought, (text) => plainTrim(text.replace(/^<think>|<\/think>\s*$/g, ''))],
   [withoutEnd, (text) => text.trimEnd()],

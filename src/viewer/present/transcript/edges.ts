@@ -2,10 +2,10 @@ const OPENED = '<think>';
 const CLOSED = '</think>';
 
 /** The part of a text that is shown. Offsets, because to look for a part in a text of 45 MB compares all of it. */
-export type Edges = (text: string) => [start: number, end: number];
+export type TextEdges = (text: string) => [start: number, end: number];
 
 /** Without the line breaks at its edges, which templates add around a body. */
-export const trimmed: Edges = (text) => within(text, 0, text.length);
+export const trimmed: TextEdges = (text) => within(text, 0, text.length);
 
 function within(text: string, from: number, to: number): [start: number, end: number] {
   let start = from;
@@ -15,7 +15,7 @@ function within(text: string, from: number, to: number): [start: number, end: nu
 }
 
 /** Reasoning without its tags. */
-export const thought: Edges = (text) => {
+export const thought: TextEdges = (text) => {
   const end = text.trimEnd().length;
   return within(
     text,
@@ -25,4 +25,4 @@ export const thought: Edges = (text) => {
 };
 
 /** Code without the line breaks at its end. */
-export const withoutEnd: Edges = (text) => [0, text.trimEnd().length];
+export const withoutEnd: TextEdges = (text) => [0, text.trimEnd().length];

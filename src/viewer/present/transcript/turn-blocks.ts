@@ -10,7 +10,7 @@ import type { Piece } from '../line.ts';
 import { formatReward } from '../numbers.ts';
 import type { Block, Note, Range } from './block.ts';
 import { callPieces, rawPiece } from './call.ts';
-import { type Edges, thought, trimmed, withoutEnd } from './edges.ts';
+import { type TextEdges, thought, trimmed, withoutEnd } from './edges.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import { isJson, jsonLines } from './json-text.ts';
 import { markdownRanges, stretches } from './markdown.ts';
@@ -91,7 +91,7 @@ const isTrained = ({ turn, mask }: ShownTurn, start: number, end: number): Train
 function* body(
   shown: ShownTurn,
   { start, end }: Part,
-  edges: Edges,
+  edges: TextEdges,
 ): Generator<void, { text: string; trained: Trained; ranges: readonly Range[] }> {
   const { turn, mask } = shown;
   const [first, last] = edges(turn.text.slice(start, end));
@@ -142,7 +142,7 @@ function* thinkBlocks(shown: ShownTurn, part: Part, id: string): Generator<PartO
 }
 
 /** A part of text. If a person or a model wrote it, fenced code is separate, with its colours. */
-function* proseBlocks(shown: ShownTurn, part: Part, id: string, edges: Edges): Generator<PartOrPause<Block>> {
+function* proseBlocks(shown: ShownTurn, part: Part, id: string, edges: TextEdges): Generator<PartOrPause<Block>> {
   const { turn, findings } = shown;
   const [first, last] = edges(turn.text.slice(part.start, part.end));
   const from = part.start + first;

@@ -18,11 +18,11 @@ export function* sortedByNumber(
   numbers: Float64Array,
   descending: boolean,
 ): Generator<void, Uint32Array<ArrayBuffer>> {
-  const words = yield* wordsOf(numbers, descending);
+  const words = yield* keyWords(numbers, descending);
   const fresh = () => new Uint32Array(ids.length);
   let [source, target] = [ids, fresh()];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    const counts = yield* countsOf(word);
+    const counts = yield* digitCounts(word);
     let [spare, higher, spareHigher] = [fresh(), words[0], words[0] && fresh()];
     for (const [digit, shift] of SHIFTS.entries()) {
       const places = itemAt(counts, digit);
@@ -58,7 +58,7 @@ function toStarts(counts: Uint32Array): void {
 }
 
 /** Words of 32 bits that sort like the numbers, the lowest first: one if all are integers near each other, else two. */
-function* wordsOf(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer>[]> {
+function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer>[]> {
   const count = numbers.length;
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
@@ -95,7 +95,7 @@ function* wordsOf(numbers: Float64Array, descending: boolean): Generator<void, U
 }
 
 /** How often each value of each digit occurs. */
-function* countsOf(word: Uint32Array): Generator<void, Uint32Array[]> {
+function* digitCounts(word: Uint32Array): Generator<void, Uint32Array[]> {
   const [first, second, third] = [new Uint32Array(BUCKETS), new Uint32Array(BUCKETS), new Uint32Array(BUCKETS)];
   for (let i = 0; i < word.length; i++) {
     const key = uint32At(word, i);
