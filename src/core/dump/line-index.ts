@@ -13,12 +13,13 @@ import type { QuickValue } from './tail-keys.ts';
  */
 export class LineIndex {
   #count = 0;
-  // Small at first: of ten thousand files of a store, each is one row until somebody looks at it.
-  #offsets = new Float64Array(FIRST_RECORDS);
+  // Nothing at first, then few: of ten thousand files of a store, each is one row until somebody looks at it.
+  #offsets = NO_NUMBERS;
   /** Byte length in 30 bits, score state in 2. */
-  #lengths = new Uint32Array(FIRST_RECORDS);
-  #scores = new Float64Array(FIRST_RECORDS);
-  #columns = new FileFacts();
+  #lengths = NO_LENGTHS;
+  #scores = NO_NUMBERS;
+  /** Made once somebody asks: they take more than all else of a file without records. */
+  #columns: FileFacts | null = null;
   /** The step of all records so far until one differs; then one per record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
@@ -37,11 +38,12 @@ export class LineIndex {
 
   /** The number of examined records, whose facts are known. */
   get looked(): number {
-    return this.#columns.looked;
+    return this.#columns?.looked ?? 0;
   }
 
   /** The facts of all records, by column. */
   get columns(): FileFacts {
+    this.#columns ??= new FileFacts();
     return this.#columns;
   }
 
@@ -76,7 +78,7 @@ export class LineIndex {
 
   /** Drops the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
-    this.#columns.truncate(count);
+    this.#columns?.truncate(count);
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -122,7 +124,7 @@ export class LineIndex {
 
   /** A parse overrides what was read from the line's tail. */
   score(record: number): QuickValue {
-    if (this.isLooked(record)) return this.#columns.score(record);
+    if (this.isLooked(record)) return this.columns.score(record);
     const state = (this.#lengths[record] ?? 0) >>> 30;
     return state === KNOWN ? this.#scores[record] : state === NONE ? null : undefined;
   }
@@ -141,7 +143,7 @@ export class LineIndex {
 
   /** undefined if not examined. */
   facts(record: number): Facts | undefined {
-    return this.isLooked(record) ? new Facts(this.#columns.row(record)) : undefined;
+    return this.isLooked(record) ? new Facts(this.columns.row(record)) : undefined;
   }
 
   /**
@@ -149,20 +151,20 @@ export class LineIndex {
    * index in FACTS
    */
   factNumber(record: number, at: number): number {
-    return itemAt(this.#columns.rows, at).at(record);
+    return this.#columns === null ? Number.NaN : itemAt(this.#columns.rows, at).at(record);
   }
 
   isLooked(record: number): boolean {
-    return record < this.#count && this.#columns.isLooked(record);
+    return record < this.#count && this.#columns?.isLooked(record) === true;
   }
 
   /** Whether some examined record has one of these findings. */
   hasAny(checks: readonly Check[]): boolean {
-    return this.#columns.hasAny(checks);
+    return this.#columns?.hasAny(checks) ?? false;
   }
 
   setFacts(record: number, facts: RecordFacts): void {
-    this.#columns.set(record, facts);
+    this.columns.set(record, facts);
   }
 
   /** Takes over known facts of the same records. */
@@ -229,7 +231,7 @@ export class LineIndex {
   }
 
   #grow(): void {
-    const size = this.#offsets.length * 2;
+    const size = Math.max(FIRST_RECORDS, this.#offsets.length * 2);
     this.#offsets = grown(new Float64Array(size), this.#offsets);
     this.#lengths = grown(new Uint32Array(size), this.#lengths);
     this.#scores = grown(new Float64Array(size), this.#scores);
@@ -251,6 +253,8 @@ export interface StoredIndex {
 
 export const MAX_LENGTH = 2 ** 30 - 1;
 const FIRST_RECORDS = 4;
+const NO_NUMBERS = new Float64Array(0);
+const NO_LENGTHS = new Uint32Array(0);
 const UNKNOWN = 0;
 const KNOWN = 1;
 const NONE = 2;

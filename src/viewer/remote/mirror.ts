@@ -164,7 +164,9 @@ export class Mirror {
     void this.#laying.then(this.#first);
   }
 
-  #local = (path: string): string => join(this.#folder, path);
+  /** To join is a tenth of the work for a list of a hundred thousand names. */
+  #local = (path: string): string =>
+    path.startsWith('/') && !path.includes('//') ? this.#folder + path : join(this.#folder, path);
 
   #say(status: string | null): void {
     if (status === this.#status) return;
