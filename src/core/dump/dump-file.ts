@@ -18,7 +18,7 @@ import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepO
 import type { ReadMarks } from './read-marks.ts';
 import type { RecordDetails } from './record-details.ts';
 import { recordFactsOf } from './record-facts.ts';
-import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
+import { isPastLine, locatorIn, recordNamed, whyNowhere } from './record-name.ts';
 import { linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
 
@@ -197,6 +197,11 @@ export class DumpFile {
   /** The size of the copy from which its records are read; 0 if they are read in place. */
   get copiedBytes(): number {
     return this.#scan.copy === null ? 0 : this.indexedBytes;
+  }
+
+  /** See `isPastLine`. */
+  isPast(line: number): boolean {
+    return isPastLine(this.#named, line);
   }
 
   /** See `recordNamed`. */

@@ -24,8 +24,7 @@ export function locatorIn({ path, index, copy }: NamedRecords, record: number): 
 export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' | 'part' | 'member'>): number {
   const { path, index, copy } = records;
   const { line, part, member } = place;
-  if (member === '' && line !== null && !copy?.places.some((one) => one !== undefined))
-    return index.recordAtLine(line, part);
+  if (member === '' && line !== null && !hasPlaces(copy)) return index.recordAtLine(line, part);
   // Lines are named by number even if there is only one.
   const isWhole = member === '' && copy !== null && (line === null || (line === 1 && part <= 1));
   const ending = endingOf(place);
@@ -37,6 +36,13 @@ export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' |
   return -1;
 }
 
+/** Its records are named by their places in the original, not by lines of the copy. */
+const hasPlaces = (copy: Copy | null): boolean => copy?.places.some((one) => one !== undefined) === true;
+
+/** All records up to this line are known, and with one of a later line the number of its parts. */
+export const isPastLine = ({ index, copy }: NamedRecords, line: number): boolean =>
+  index.count > 0 && !hasPlaces(copy) && index.line(index.count - 1) > line;
+
 /** Why a locator matches none of the records, with an example that does. */
 export function whyNowhere(
   records: NamedRecords,
@@ -47,8 +53,7 @@ export function whyNowhere(
   const first = locatorIn(records, 0);
   if (member !== '') return `the archive has no such rollout; its first is ${first}`;
   if (line === null) return `which of its ${index.count} rollouts? write FILE:LINE, such as ${first}`;
-  if (records.copy?.places.some((one) => one !== undefined))
-    return `its rollouts are named by their place in it, such as ${first}`;
+  if (hasPlaces(records.copy)) return `its rollouts are named by their place in it, such as ${first}`;
   if (part > 0 && index.recordAtLine(line) !== -1) return 'the line holds no such rollout';
   const last = index.line(index.count - 1);
   if (line === 0) return `lines begin at 1; its last is ${last}`;

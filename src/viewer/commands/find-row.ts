@@ -1,5 +1,5 @@
 import type { Dump } from '../../core/dump/dump.ts';
-import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
+import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { endingOf, type Locator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { say } from './output.ts';
@@ -15,7 +15,7 @@ export async function findRow(dump: Dump, place: Locator, farthest = Number.POSI
   // A folder that is one rollout, such as a trial, is named by its path.
   if (file === undefined || (file.path !== path && (line !== null || dump.files.length > 1)))
     throw new UsageError(`${path}: not one file; name one, such as ${file?.path ?? path}:1`);
-  if (file.state === 'waiting') await file.buildIndex(() => file.copiedBytes === 0 || !isBeyond(file, farthest));
+  if (file.state === 'waiting') await file.buildIndex(() => file.copiedBytes === 0 || !file.isPast(farthest));
   if (file.error !== null) {
     if (file.count === 0) throw new UsageError(`${path}: ${file.error}`);
     say(`${path}: ${file.error}`);
@@ -30,6 +30,3 @@ export async function findRow(dump: Dump, place: Locator, farthest = Number.POSI
     );
   return row;
 }
-
-/** The lines as far as this one are known, and with the next the number of its parts. */
-const isBeyond = ({ index }: DumpFile, line: number): boolean => index.count > 0 && index.line(index.count - 1) > line;
