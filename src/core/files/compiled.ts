@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
@@ -113,6 +113,8 @@ function keep(): void {
   loaded.clear();
   if (wanted.length === 0 || process.platform === 'win32') return;
   try {
+    // Environments beside it are used by the sandbox's user as well.
+    ensureFolder(dirname(folder()));
     ensureFolder(folder(), 0o700);
     if (!isOwn(lstatSync(folder()))) return;
     for (const [path, { script, before, runs }] of wanted) {
