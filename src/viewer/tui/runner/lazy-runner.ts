@@ -19,6 +19,8 @@ export class LazyRunner {
   readonly #options: RunnerOptions;
   #runner: Promise<Runner> | null = null;
   #shown: Place | null = null;
+  /** The visible rows whose words were looked up last. */
+  #rows: readonly Place[] = [];
   #timer: NodeJS.Timeout | null = null;
   #jobs = 0;
 
@@ -45,7 +47,8 @@ export class LazyRunner {
 
   /** The cursor rests on this rollout: shows its results from the journal, and the words of the visible rows. */
   rest(place: Place | null, rows: () => readonly Place[]): void {
-    if (samePlace(place, this.#shown)) return;
+    const isNews = !samePlace(place, this.#shown) || (this.#timer === null && this.#hasOtherRows(rows));
+    if (!isNews) return;
     this.#shown = place;
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (place === null || !(this.#runner !== null || this.#hasJournal())) return;
@@ -55,12 +58,20 @@ export class LazyRunner {
     }, REST_MS);
   }
 
+  /** Rows came into view while the cursor rested, as at the start of a list whose files are still read. */
+  #hasOtherRows(rows: () => readonly Place[]): boolean {
+    if (this.#runner === null) return false;
+    const now = rows();
+    return now.length !== this.#rows.length || now.some((row, i) => !samePlace(row, this.#rows[i] ?? null));
+  }
+
   async #show(place: Place, rows: () => readonly Place[]): Promise<void> {
     this.#jobs++;
     try {
       const runner = await this.#open();
       await runner.show(place);
-      await runner.recall(rows());
+      this.#rows = rows();
+      await runner.recall(this.#rows);
     } catch {
       // An unreadable tool file is reported when a call is to be run.
     } finally {
