@@ -94,7 +94,7 @@ describe.each(trainers)('%s', (trainer) => {
   const place = process.env[`${trainer.split('/').at(-1)?.toUpperCase().replaceAll('-', '_')}_SOURCE`];
   if (forms.some(([, form]) => form.repository))
     test.skipIf(place === undefined)(
-      `nothing moved in its sources${place === undefined ? ' (no checkout of it is named)' : ''}`,
+      `nothing moved in its sources${place === undefined ? ' (skipped: no checkout of it is named)' : ''}`,
       async () => {
         expect(await moved(trainer, place ?? '')).toEqual([]);
       },
