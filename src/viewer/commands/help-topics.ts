@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { terminalPage } from './terminal-page.ts';
 
 /** The text of `--help` alone: the most common uses, on one screen. */
 export const SHORT_HELP = `A terminal viewer and debugger for the rollouts of LLM reinforcement learning
@@ -65,39 +66,14 @@ export function topicTitles(): (readonly [name: string, title: string])[] {
   return [...titles, ...Object.entries(SHORT_TOPICS).map(([name, { title }]) => [name, title] as const)];
 }
 
-/** The text of a topic for a terminal; null for an unknown topic. `filter` finds `filters`. */
-export function topicText(name: string): string | null {
+/** The text of a topic for a terminal of this width; null for an unknown topic. `filter` finds `filters`. */
+export function topicText(name: string, width: number): string | null {
   const short = SHORT_TOPICS[name];
   if (short !== undefined) return `${name}: ${short.title}\n\n${short.text}`;
   const docs = docsFolder();
   if (docs === null || !/^[a-z-]+$/.test(name)) return null;
   const page = [name, `${name}s`].map((stem) => join(docs, `${stem}.md`)).find((path) => existsSync(path));
-  return page === undefined ? null : plainPage(readFileSync(page, 'utf8'));
+  return page === undefined ? null : terminalPage(readFileSync(page, 'utf8'), width);
 }
 
 const pageTitle = (path: string): string => /^# (.*)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? '';
-
-/**
- * A page of docs/ for a terminal: without comments and pictures; links keep their words, tables lose their rules, and what a cell lists is a
- * line each.
- */
-export function plainPage(markdown: string): string {
-  return markdown
-    .replace(/<!--.*?-->\n?/gs, '')
-    .replace(/^!\[.*\n+/gm, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/^\|(?:-+\|)+\n/gm, '')
-    .replace(/^\| \|.*\|\n/gm, '')
-    .replace(
-      /^\| (.*) \|$/gm,
-      (_, cells: string) =>
-        `  ${cells
-          .replace(/ \|(?= \||$)/g, '')
-          .replace(/ \| (?=.* · )/, '\n    ')
-          .replaceAll(' · ', '\n    ')
-          .replaceAll(' | ', '   ')
-          .replaceAll('\\|', '|')}`,
-    )
-    .replace(/\*\*([^*]+)\*\*/g, '$1')
-    .replace(/^```\w*\n/gm, '');
-}

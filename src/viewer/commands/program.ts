@@ -7,6 +7,7 @@ import { VERBS } from './commands.ts';
 import { SHORT_HELP, topicText, topicTitles } from './help-topics.ts';
 import { beQuiet, endOnClosedPipe, print, say, USAGE } from './output.ts';
 import { bringRemotePaths, closeMirrors } from './remote-paths.ts';
+import { beside } from './terminal-page.ts';
 import { viewOptions } from './view-options.ts';
 
 /** Runs the command line and leaves the exit status in `process.exitCode`. @param args without node and the script */
@@ -73,12 +74,15 @@ async function helpText([topic]: readonly string[]): Promise<string | null> {
   if (topic === undefined || topic === 'help') return `${await commandList()}\n${topicList()}`;
   if (topic === 'commands') return commandList();
   if (topic === 'topics') return topicList();
-  const page = topicText(topic);
+  const page = topicText(topic, helpWidth());
   return page === null || VERBS[topic] === undefined ? page : `${page}\nEvery flag: rollout-viewer ${topic} --help\n`;
 }
 
+/** Lines longer than this are hard to read. */
+const helpWidth = (): number => Math.min(process.stdout.columns ?? 80, 100);
+
 const listed = (rows: readonly (readonly [string, string])[]) =>
-  rows.map(([name, says]) => `  ${name.padEnd(18)} ${says}\n`).join('');
+  rows.map(([name, says]) => `${beside(`  ${name.padEnd(18)} `, says, helpWidth()).join('\n')}\n`).join('');
 
 const topicList = (): string => `Topics (help TOPIC):
 ${listed(topicTitles())}  flags              All flags of the screen

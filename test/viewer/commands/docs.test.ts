@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { plainPage, topicText, topicTitles } from '../../../src/viewer/commands/help-topics.ts';
+import stringWidth from '../../../src/core/text/string-width.ts';
+import { topicText, topicTitles } from '../../../src/viewer/commands/help-topics.ts';
+import { terminalPage } from '../../../src/viewer/commands/terminal-page.ts';
 import { ask, root } from '../../program.ts';
 
 const docs = join(root, 'docs');
@@ -14,24 +16,44 @@ test('the index of docs/ links every page', () => {
 });
 
 test('help prints each page of docs/, and lists them in the order of the index', async () => {
-  for (const name of pages) expect(topicText(name.replace('.md', ''))).toBe(plainPage(read(`docs/${name}`)));
+  for (const name of pages) expect(topicText(name.replace('.md', ''), 80)).toBe(terminalPage(read(`docs/${name}`), 80));
   const titles = topicTitles();
   expect(titles.slice(0, 3).map(([name]) => name)).toEqual(['reading', 'keys', 'masks']);
   expect(titles.length).toBe(pages.length + 2);
-  expect((await ask(['help', 'masks'])).stdout).toBe(topicText('masks'));
+  expect((await ask(['help', 'masks'])).stdout).toBe(topicText('masks', 80));
   expect((await ask(['help', 'replay'])).stdout).toContain('Every flag: rollout-viewer replay --help');
 });
 
 test('a page of help has no Markdown left in it that hides its words', () => {
-  const text = plainPage(
-    '# A\n![x](y.svg)\n\n| a | b |\n|---|---|\n| `c` | d \\| e |\n| h | i · j |\n\n**f** [g](h.md)\n```yaml\ni: 1\n```\n',
+  const page =
+    '# A\n![x](y.svg)\n\n| a | b |\n|---|---|\n| `c` | d \\| e |\n\n**f** [g](h.md)\n```yaml\ni: 1\n```\n- j k\nl';
+  expect(terminalPage(page, 80)).toBe('A\n\n  a    b\n  `c`  d | e\n\n  f g\n\n    i: 1\n\n  - j k\n  l\n');
+  expect(terminalPage('| h | i · j |\n|---|---|\n', 80)).toBe('  h\n    i\n    j\n');
+  expect(terminalPage('| key | |\n|---|---|\n| `a` | | b |\n', 80)).toBe('  key\n  `a`  b\n');
+});
+
+test('a table that is too wide has the text of a row beside or below its first cell', () => {
+  const rows = `| a | ${'word '.repeat(6)}|\n| ${'long '.repeat(10)}| end |\n`;
+  expect(terminalPage(rows, 50)).toBe(
+    [
+      '  a                         word word word word',
+      '                            word word',
+      '  long long long long long long long long long',
+      '  long',
+      '    end',
+      '',
+    ].join('\n'),
   );
-  expect(text).toBe('# A\n  a   b\n  `c`   d | e\n  h\n    i\n    j\n\nf g\ni: 1\n');
-  expect(plainPage('| key | |\n|---|---|\n| `a` | | b |\n')).toBe('  key\n  `a`   b\n');
+});
+
+test('no line of help is wider than the terminal, but for commands', () => {
+  for (const name of pages)
+    for (const line of terminalPage(read(`docs/${name}`), 80).split('\n'))
+      if (!line.startsWith('    ')) expect(stringWidth(line), `${name}: ${line}`).toBeLessThanOrEqual(80);
 });
 
 test('a topic without a page is unknown', () => {
-  for (const name of ['../README', 'no-such', '', 'README']) expect(topicText(name)).toBeNull();
+  for (const name of ['../README', 'no-such', '', 'README']) expect(topicText(name, 80)).toBeNull();
 });
 
 test('links in the README and in docs/ lead to files', () => {
