@@ -162,9 +162,23 @@ function endQueues(scores: Float64Array, shuffled: Uint32Array): [Queue, Queue] 
   const scored = shuffled.filter((row) => Number.isFinite(scores[row]));
   // Ties are broken at random, not by dump order.
   const ordered = [...scored].sort((a, b) => float64At(scores, b) - float64At(scores, a));
+  const scoreAt = (at: number): number => float64At(scores, ordered[at] ?? -1);
+  // Equal scores have no best and no worst.
+  const [highest, lowest] = [scoreAt(0), scoreAt(ordered.length - 1)];
   return [
-    { kind: 'best', reason: 'among the best scores', rows: ordered.slice(0, MANY) },
-    { kind: 'worst', reason: 'among the worst scores', rows: ordered.slice(-MANY).reverse() },
+    {
+      kind: 'best',
+      reason: 'among the best scores',
+      rows: ordered.slice(0, MANY).filter((row) => scores[row] !== lowest),
+    },
+    {
+      kind: 'worst',
+      reason: 'among the worst scores',
+      rows: ordered
+        .slice(-MANY)
+        .filter((row) => scores[row] !== highest)
+        .reverse(),
+    },
   ];
 }
 

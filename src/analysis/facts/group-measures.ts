@@ -17,7 +17,7 @@ export const isGroupMeasure = (name: string): name is GroupMeasure =>
   (GROUP_MEASURES as readonly string[]).includes(name);
 
 /**
- * A measure of each row within its group. Mean and deviation (of the population) are over the finite scores. `rank`
+ * A measure of each row within its group. Mean and deviation (of the population; unknown of one score) are over the finite scores. `rank`
  * counts from 1 for the highest score, and equal scores share a rank. `adv` is verl's GRPO advantage, unknown if any
  * score of the group is missing.
  */
@@ -60,6 +60,7 @@ function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number 
   }
   if (name === 'group.min') return low;
   if (name === 'group.max') return high;
+  if (name === 'group.std' && count < 2) return Number.NaN;
   // Equal scores have no spread, whatever the last digit of their mean.
   if (low === high) return name === 'group.mean' ? low : 0;
   const mean = meanOfFirst(scores, count);

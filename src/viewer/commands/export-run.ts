@@ -201,7 +201,8 @@ async function finish(
   if (screen.tally.rows === 0) {
     out.discard();
     for (const [reason, count] of screen.tally.dropped) say(`${count} left out: ${reason}`);
-    say('no row is left to write');
+    const wanted = ACCEPTABLE_LIMITS.filter((name) => screen.tally.dropped.has(name));
+    say(`no row is left to write${wanted.length > 0 ? `; --accept ${wanted.join(' ')} writes them all the same` : ''}`);
     return ANSWER_IS_NO;
   }
   const compared = screen.compared();

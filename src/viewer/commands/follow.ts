@@ -159,6 +159,8 @@ export class RowPrinter {
 
 const lineHash = (text: string): string => createHash('sha1').update(text).digest('base64').slice(0, 12);
 
+const JUDGE_MS = 5000;
+
 /** Lists what exists, then what arrives, until the program ends. */
 export async function followPaths(dump: Dump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
@@ -166,9 +168,12 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
   if (dump.files.length > 0) printer.header(dump.files.map((file) => file.path));
   dump.onChange((change) => printer.take(change));
   const live = new LiveRun(dump, options.notify);
+  const judge = (): void => {
+    for (const alarm of live.judge()) printer.alarm(alarm);
+  };
   let printed = 0;
   dump.subscribe(() => {
-    for (const alarm of live.judge()) printer.alarm(alarm);
+    judge();
     for (; printed < dump.notices.length; printed++) say(dump.notices[printed] ?? '');
   });
   // Watching begins with a look at every file, which would change the order of these.
@@ -177,7 +182,8 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
   const follower = new Follower(dump, { poll: options.poll });
   await follower.refreshAll();
   return new Promise((resolve) => {
-    const timer = setInterval(() => {}, 1 << 30);
+    // Silence, too, completes a step. The timer also keeps the program alive.
+    const timer = setInterval(judge, JUDGE_MS);
     const endWhenFull = () => {
       if (!printer.isFull) return;
       clearInterval(timer);

@@ -136,7 +136,7 @@ class Program {
     );
     this.#clock = new AgeClock(
       () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
-      () => this.#screen.invalidate('chrome'),
+      () => this.#timePassed(),
     );
     const left = leftView(options);
     this.#left = left;
@@ -263,7 +263,7 @@ class Program {
       this.dispatch({ type: 'dump-changed' });
       this.#reopen(false);
       this.#showNotices();
-      for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
+      this.#judgeSteps();
     });
     this.#draw();
     // Once everything is indexed, the disk is watched.
@@ -335,6 +335,17 @@ class Program {
     if (before.find !== null && !samePlace(before.list.cursor, state.list.cursor)) this.#find(null);
     this.#draw();
     for (const effect of effects) this.#perform(effect);
+  }
+
+  /** Silence, too, completes a step: nothing else would say so. */
+  #timePassed(): void {
+    if (this.#state.follow.mode === 'on') this.dispatch({ type: 'dump-changed' });
+    else this.#screen.invalidate('chrome');
+    this.#judgeSteps();
+  }
+
+  #judgeSteps(): void {
+    for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
   }
 
   #draw(): void {
