@@ -1,4 +1,4 @@
-import { fitLeft, fitRight, truncate } from '../../core/text/fit.ts';
+import { fitLeft, fitRight, truncate, truncateStart } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 
@@ -10,11 +10,13 @@ const GAP = 2;
  * Aligned cells, the header first; an empty one is a dash. Texts are cut to fit the width, numbers never.
  * @param isRight whether a column is right-aligned
  * @param width of a line in cells
+ * @param keepsEnd whether the end of a column's texts says most, as that of a path does
  */
 export function textTable(
   lines: readonly (readonly string[])[],
   isRight: (column: number) => boolean,
   width = Number.POSITIVE_INFINITY,
+  keepsEnd: (column: number) => boolean = () => false,
 ): string[] {
   const cells = lines.map((line, i) => line.map((cell) => (cell === '' && i > 0 ? '–' : sanitiseLine(cell))));
   const widths = fittedWidths(
@@ -24,7 +26,10 @@ export function textTable(
   );
   return cells.map((line) => {
     const text = line
-      .map((cell, column) => (isRight(column) ? fitRight : fitLeft)(cell, widths[column] ?? 0))
+      .map((cell, column) => {
+        const room = widths[column] ?? 0;
+        return (isRight(column) ? fitRight : fitLeft)(keepsEnd(column) ? truncateStart(cell, room) : cell, room);
+      })
       .join(' '.repeat(GAP))
       .trimEnd();
     return width === Number.POSITIVE_INFINITY ? text : truncate(text, width);

@@ -52,6 +52,15 @@ test('no line of help is wider than the terminal, but for commands', () => {
       if (!line.startsWith('    ')) expect(stringWidth(line), `${name}: ${line}`).toBeLessThanOrEqual(80);
 });
 
+test('each page begins with an example, but for the one about the limits of the program', () => {
+  const begins = (name: string): boolean =>
+    read(`docs/${name}`)
+      .split('\n')
+      .slice(0, 5)
+      .some((line) => line.startsWith('```'));
+  expect(pages.filter((name) => name !== 'vision.md' && !begins(name))).toEqual([]);
+});
+
 test('a topic without a page is unknown', () => {
   for (const name of ['../README', 'no-such', '', 'README']) expect(topicText(name, 80)).toBeNull();
 });

@@ -73,3 +73,13 @@ test('the page escapes what comes from data and explains its columns', () => {
   expect(page).not.toContain('fruits <b>');
   expect(page).not.toContain('\u001b');
 });
+
+test('a locator that does not fit keeps its end, which tells the rollouts of one dump apart', () => {
+  const places: Report<string> = {
+    title: 'places',
+    columns: [{ key: 'locator', title: 'rollout', type: 'rollout', meaning: 'the rollout', value: (row) => row }],
+    rows: ['/runs/long/rollout_data/train/3.jsonl:57'],
+    empty: 'none',
+  };
+  expect(reportText(places, 20)).toEqual(['rollout', '…ta/train/3.jsonl:57']);
+});

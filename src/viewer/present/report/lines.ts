@@ -1,4 +1,4 @@
-import { endsRight, plainValue, type Report, shownColumns } from '../../../analysis/report/report.ts';
+import { type ColumnType, endsRight, plainValue, type Report, shownColumns } from '../../../analysis/report/report.ts';
 import type { Printable } from '../../../core/json/print.ts';
 import { printJson } from '../../../core/json/print.ts';
 import { csvCell, textTable } from '../text-table.ts';
@@ -12,7 +12,10 @@ export function reportText<Row>(report: Report<Row>, width: number): string[] {
     columns.map(({ title }) => title),
     ...report.rows.map((row) => columns.map(({ type, value }) => cellText(value(row), type))),
   ];
-  return textTable(lines, (column) => endsRight(columns[column] ?? { type: 'text' }), width);
+  const columnType = (column: number): ColumnType => columns[column]?.type ?? 'text';
+  // The end of a locator tells rollouts of one dump apart.
+  const keepsEnd = (column: number): boolean => columnType(column) === 'rollout' || columnType(column) === 'prompt';
+  return textTable(lines, (column) => endsRight({ type: columnType(column) }), width, keepsEnd);
 }
 
 /** Comma-separated values with a header; numbers have all their digits. */
