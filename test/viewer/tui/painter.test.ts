@@ -27,9 +27,10 @@ function expected(frame: Frame): string[] {
 }
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '|'), maxLength: 8 });
+const line = fc.oneof(word, fc.string({ unit: fc.constantFrom('a', 'b'), minLength: COLUMNS, maxLength: COLUMNS }));
 const frame = fc
   .record({
-    chrome: fc.array(word, { minLength: ROWS, maxLength: ROWS }),
+    chrome: fc.array(line, { minLength: ROWS, maxLength: ROWS }),
     left: fc.array(word, { maxLength: 3 }),
     right: fc.array(word, { maxLength: 3 }),
     split: fc.constantFrom(8, 11),
@@ -73,6 +74,11 @@ describe('paint', () => {
     const after: Frame = { ...before, panes: [{ id: 'a', rect, lines: ['one', '2', 'three'] }] };
     expect(paint(before, before)).toBe('');
     expect(paint(before, after)).toBe('\x1b[?2026h\x1b[2;1H\x1b[5X2\x1b[?2026l');
+  });
+
+  test('erases a line before it writes it: behind a full line, tmux erases its last character as well', () => {
+    const bytes = paint(null, { columns: 4, rows: 1, chrome: ['full'], panes: [] });
+    expect(bytes).toBe('\x1b[?2026h\x1b[1;1H\x1b[Kfull\x1b[?2026l');
   });
 
   test('a line with wide characters is followed by what is to its right, which it may have overdrawn', () => {

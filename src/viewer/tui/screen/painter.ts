@@ -55,7 +55,8 @@ export function paint(previous: Frame | null, next: Frame): string {
   for (let row = 0; row < next.rows; row++) {
     const chrome = next.chrome[row] ?? '';
     let rewrite = whole || (previous.chrome[row] ?? '') !== chrome;
-    if (rewrite) out += `\x1b[${row + 1};1H${closed(chrome)}\x1b[K`;
+    // Erased first: behind a full line the cursor still is in its last cell, which would be erased with the rest.
+    if (rewrite) out += `\x1b[${row + 1};1H\x1b[K${closed(chrome)}`;
     for (const { pane, before } of panes) {
       const at = row - pane.rect.y;
       if (at < 0 || at >= pane.rect.height) continue;

@@ -1,8 +1,8 @@
-import { fitLeft } from '../../../core/text/fit.ts';
+import { fitLeft, truncate } from '../../../core/text/fit.ts';
 import type { Piece } from '../../present/line.ts';
 import { keyMenu } from '../keys/key-menu.ts';
 import { keyLabel } from '../keys/keymap.ts';
-import type { NamedLine } from './kit.ts';
+import { columnWidth, type NamedLine } from './kit.ts';
 import type { Scene } from './scene.ts';
 
 /** Cells of a column: longer titles are cut. */
@@ -21,6 +21,9 @@ export interface KeyMenuView {
 export function keyMenuView({ state, data }: Scene, width: number, room: number): KeyMenuView | null {
   const { keys } = state;
   if (!keys.isMenuOpen || keys.sequence === '') return null;
+  const most = Math.max(1, Math.floor(width / COLUMN));
+  // One cell is left before the next column.
+  const cells = columnWidth(width, most) - KEY - 3;
   const lines: NamedLine[] = [];
   for (const [category, entries] of keyMenu(keys.sequence, state, data)) {
     lines.push({ id: category, pieces: [['heading', ` ${category}`]] });
@@ -29,11 +32,12 @@ export function keyMenuView({ state, data }: Scene, width: number, room: number)
         id: `${rest} ${command.id}`,
         pieces: [
           [reason === null ? 'accent' : 'quiet', ` ${fitLeft(rest, KEY)} `],
-          [reason === null ? 'plain' : 'quiet', reason === null ? command.title : `${command.title} (${reason})`],
+          reason === null
+            ? ['plain', truncate(command.title, cells)]
+            : ['quiet', truncate(`${command.title} (${reason})`, cells)],
         ],
       });
   }
-  const most = Math.max(1, Math.floor(width / COLUMN));
   const height = Math.min(Math.ceil(lines.length / most), Math.max(1, room - 1));
   const columns: NamedLine[][] = [];
   for (let from = 0; from < lines.length && columns.length < most; from += height)
