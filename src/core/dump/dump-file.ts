@@ -5,6 +5,7 @@ import { isJsonObject } from '../json/value.ts';
 import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
 import { errorCode } from '../text/thrown.ts';
+import { awayIndex } from './away-file.ts';
 import { ContentScan } from './content-scan.ts';
 import { contentOf, type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { digestOf, FileContent, type Identity, isCompleted, samplesOf } from './file-content.ts';
@@ -19,7 +20,7 @@ import type { ReadMarks } from './read-marks.ts';
 import type { RecordDetails } from './record-details.ts';
 import { recordFactsOf } from './record-facts.ts';
 import { isPastLine, locatorIn, recordNamed, whyNowhere } from './record-name.ts';
-import { linesShape } from './shape.ts';
+import { AWAY_SHAPE, linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
 
 /**
@@ -255,6 +256,7 @@ export class DumpFile {
       const identity = this.#content.identity();
       // Those who heard that its records were gone have dropped them.
       if (wasGone) this.generation++;
+      if (isFirst && this.#isPlaceholder(identity)) return this.#becomeReady('replaced');
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
       if (seen !== null && isSameFile(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
@@ -273,7 +275,6 @@ export class DumpFile {
         return 'none';
       }
       const change = await this.#rescan(identity, options);
-      // Ten thousand of them would be as many questions to a thread.
       if (this.isAway && this.count === 1) this.index.setFacts(0, recordFactsOf(this.read(0)));
       // Renaming a file or changing its mode only changes its entry: it is read again, without a notice.
       const isEntryAlone = seen?.size === identity.size && seen.modified === identity.modified;
@@ -294,6 +295,20 @@ export class DumpFile {
       this.state = isGone && !isFirst ? 'gone' : this.count === 0 ? 'failed' : 'ready';
       return this.state === 'gone' && !wasGone ? 'gone' : 'none';
     }
+  }
+
+  /** Another machine's file that is not here needs no reading: what its row says is known. */
+  #isPlaceholder(identity: Identity): boolean {
+    const { size, modified } = identity;
+    const index = awayIndex(this.path, size, this.context);
+    if (index === null) return false;
+    const state = { position: size, lineStart: size, hasUnendedLine: false };
+    this.#scan = ContentScan.of(this.#content, this.context, index, AWAY_SHAPE, state);
+    this.#identity = identity;
+    this.error = null;
+    this.bytes = size;
+    this.lastChange = this.#changeOf(modified, false);
+    return true;
   }
 
   /** @param modified the time of the file itself */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
@@ -53,11 +54,13 @@ const REPORT_MS = 100;
 /** The shortest ms between two calls of the listeners: a screen can show no more. */
 const FRAME_MS = 16;
 /**
- * Listeners rest twice as long as they ran, so that most of the time goes to the work they wait for, up to a limit that
- * nobody notices.
+ * Listeners rest four times as long as they ran (what they have drawn takes about as long again), so that most of the time
+ * goes to the work they wait for, up to a limit that nobody notices.
  */
-const REST = 2;
-const LONGEST_REST_MS = 32;
+const REST = 4;
+const LONGEST_REST_MS = 200;
+/** ms of looking at files before a key has its turn. */
+const SLICE_MS = 8;
 
 /** A record, by its place in the current content of its file. */
 const fileKey = ({ file, record }: Place): string =>
@@ -210,9 +213,14 @@ export class Dump {
     const order = this.files
       .map((file, i) => ({ file, distance: Math.abs(i - from) }))
       .sort((a, b) => a.distance - b.distance);
+    let since = performance.now();
     for (const { file } of order) {
       if (this.#isClosed) return;
       if (file.state === 'waiting') await this.refresh(file);
+      // Files that are not here are looked at without a pause of their own.
+      if (performance.now() - since < SLICE_MS) continue;
+      await turn();
+      since = performance.now();
     }
     this.#isIndexed = true;
     this.#facts.background(order.map(({ file }) => file));
@@ -222,7 +230,7 @@ export class Dump {
   /** Looks at a file and updates its index. @param holdBack leave out a last line without its newline */
   async refresh(file: DumpFile, holdBack = this.holdBack): Promise<void> {
     if (this.#isClosed || this.#dropped.has(file)) return;
-    const { count: before, error: knownError, generation } = file;
+    const { count: before, error: knownError, generation, state } = file;
     const change = await file.update({
       holdBack,
       inThread: true,
@@ -246,7 +254,8 @@ export class Dump {
       this.#changed({ kind: isNew ? 'appended' : change, file, from: isNew ? Math.min(before, file.count) : 0 });
       if (this.#isIndexed) this.#facts.add(file);
     }
-    this.notify();
+    // Ten thousand files that are as they were need no frame.
+    if (change !== 'none' || file.state !== state || file.error !== knownError) this.notify();
   }
 
   index(file: DumpFile): Promise<void> {

@@ -247,7 +247,7 @@ export class FactsPass {
   }
 
   #take(file: DumpFile, records: readonly number[], lengths: readonly number[], answer: WorkerAnswer): void {
-    const { columns } = file.index;
+    const columns = file.index.ownColumns;
     for (const name of answer.extras) columns.extras.add(name);
     const taken: (number | null)[] = records.map(() => null);
     for (const [i, record] of records.entries()) {

@@ -18,8 +18,10 @@ export class LineIndex {
   /** Byte length in 30 bits, score state in 2. */
   #lengths = NO_LENGTHS;
   #scores = NO_NUMBERS;
-  /** Made once somebody asks: they take more than all else of a file without records. */
+  /** Made once there are some: they take more than all else of a file without records. */
   #columns: FileFacts | null = null;
+  /** They are those of other files, too. */
+  #isShared = false;
   /** The step of all records so far until one differs; then one per record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
@@ -41,10 +43,17 @@ export class LineIndex {
     return this.#columns?.looked ?? 0;
   }
 
-  /** The facts of all records, by column. */
+  /** The facts of all records, by column. Nothing is added to them. */
   get columns(): FileFacts {
-    this.#columns ??= new FileFacts();
-    return this.#columns;
+    noFacts ??= new FileFacts();
+    return this.#columns ?? noFacts;
+  }
+
+  /** The same, for facts that are found now. */
+  get ownColumns(): FileFacts {
+    const own = this.#columns === null || this.#isShared ? new FileFacts() : this.#columns;
+    this.takeColumns(own);
+    return own;
   }
 
   /** Appends a record. @param length bytes, below 2^30 */
@@ -78,7 +87,8 @@ export class LineIndex {
 
   /** Drops the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
-    this.#columns?.truncate(count);
+    if (this.#isShared) this.#columns = null;
+    else this.#columns?.truncate(count);
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -164,12 +174,19 @@ export class LineIndex {
   }
 
   setFacts(record: number, facts: RecordFacts): void {
-    this.columns.set(record, facts);
+    this.ownColumns.set(record, facts);
   }
 
   /** Takes over known facts of the same records. */
   takeColumns(columns: FileFacts): void {
     this.#columns = columns;
+    this.#isShared = false;
+  }
+
+  /** Takes facts that other indices hold, too. */
+  shareColumns(columns: FileFacts): void {
+    this.#columns = columns;
+    this.#isShared = true;
   }
 
   /** The total bytes of all records. */
@@ -250,6 +267,9 @@ export interface StoredIndex {
   steps: NumberColumn;
   blanks: NumberColumn;
 }
+
+/** Those of an index whose records nobody examined. */
+let noFacts: FileFacts | undefined;
 
 export const MAX_LENGTH = 2 ** 30 - 1;
 const FIRST_RECORDS = 4;

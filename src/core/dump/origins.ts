@@ -23,6 +23,9 @@ export interface PartialFile {
   readonly need: (start: number, end: number) => Promise<void>;
 }
 
+/** How the only line of a placeholder begins: it says in words what is known of the file. */
+export const PLACEHOLDER = '{"rollout_viewer_pending": ';
+
 const origins = new Map<string, Origin>();
 
 /** @param path of the copy */

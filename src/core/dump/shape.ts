@@ -35,6 +35,8 @@ const LINES = 8;
 const LONGEST = 64 << 20;
 /** Lines that no format recognises: rows that say so. */
 const UNKNOWN: FileShape = { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: false };
+/** A step that is elsewhere is a row, or nobody would know of it. */
+export const AWAY_SHAPE: FileShape = { kind: 'lines', quickKeys: null, isKnown: true, isAway: true };
 /** The start of verl's lines, which need no examination. */
 const VERL = /^(?:\ufeff)?\s*\{"input":/;
 
@@ -86,8 +88,7 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
         ? { kind: 'split', isStepless }
         : { kind: 'lines', quickKeys: format.quickKeys ?? null, isKnown: true, isStepless };
     }
-    // A step that is elsewhere is a row, or nobody would know of it.
-    if (isPlaceholder(record)) return { kind: 'lines', quickKeys: null, isKnown: true, isAway: true };
+    if (isPlaceholder(record)) return AWAY_SHAPE;
     const says = isHeadLine(record) ? null : notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { PLACEHOLDER } from '../../core/dump/origins.ts';
 
 export interface CachedFile {
   path: string;
@@ -20,7 +21,6 @@ export interface CachedFile {
   modified: number;
 }
 
-const PENDING = '{"rollout_viewer_pending": ';
 /** A placeholder without any bytes of the file is dated to the start of the epoch. */
 const NEVER = 0;
 
@@ -32,11 +32,11 @@ export function copyAt(path: string): CachedFile | null {
 }
 
 const isPending = (path: string, size: number): boolean =>
-  size < 2000 && readFileSync(path, 'latin1').startsWith(PENDING);
+  size < 2000 && readFileSync(path, 'latin1').startsWith(PLACEHOLDER);
 
 /** Puts a placeholder row in place of a file in a folder that is there, saying what is known of it. */
 export function layPending(path: string, says: string): void {
-  const line = `${PENDING}${JSON.stringify(says)}}\n`;
+  const line = `${PLACEHOLDER}${JSON.stringify(says)}}\n`;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size < 2000 && readFileSync(path, 'utf8') === line) return;
   if (stats === undefined) {

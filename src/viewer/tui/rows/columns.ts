@@ -30,7 +30,8 @@ export function listShapeOf(dump: Dump): ListShape {
   let step = 0;
   let sample = 0;
   for (const file of files) {
-    step = Math.max(step, cellWidth(String(file.stepOf(0) ?? sanitiseLine(file.stem))));
+    const number = file.stepOf(0);
+    step = Math.max(step, number === null ? cellWidth(sanitiseLine(file.stem)) : String(number).length);
     sample = Math.max(sample, String(file.count).length);
   }
   let score = 0;
@@ -48,9 +49,14 @@ export function listShapeOf(dump: Dump): ListShape {
       if (value != null && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
     }
   }
-  const tools = files.flatMap((file) => file.index.columns.failedTools.slice(0, SAMPLED_TOOLS));
-  const failedTool = tools.reduce((most, tool) => Math.max(most, cellWidth(sanitiseLine(tool))), 0);
-  const streams = [...new Set(files.map((file) => sanitiseLine(file.stream)))];
+  let failedTool = 0;
+  const names = new Set<string>();
+  for (const { index, stream } of files) {
+    for (const tool of index.columns.failedTools.slice(0, SAMPLED_TOOLS))
+      failedTool = Math.max(failedTool, cellWidth(sanitiseLine(tool)));
+    names.add(stream);
+  }
+  const streams = [...new Set(Array.from(names, sanitiseLine))];
   return {
     step: Math.min(MAX_STEP, step),
     sample,
