@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { itemAt, uint8At } from '../../core/lists/at.ts';
-import { ESCAPED, type Sieve } from './sieve.ts';
+import { ESCAPED, type Sieve, sieveOf } from './sieve.ts';
 
 /** Bytes read at once: few enough to stay in a core's second-level cache until they are examined. */
 const CHUNK = 256 << 10;
@@ -94,6 +94,17 @@ export class ByteScan {
       return true;
     });
   }
+}
+
+let known: { pattern: string; scan: ByteScan | null } | null = null;
+
+/** The scan for a pattern, kept for the next file; null if only a parse can decide. */
+export function scanFor(pattern: string): ByteScan | null {
+  if (known?.pattern !== pattern) {
+    const sieve = sieveOf(pattern);
+    known = { pattern, scan: sieve === null ? null : new ByteScan(sieve) };
+  }
+  return known.scan;
 }
 
 const V128 = 0x7b;

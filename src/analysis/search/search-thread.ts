@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { ThreadClient } from '../../core/async/thread-client.ts';
 import { threadCount } from '../../core/async/thread-count.ts';
+import { isReadInPlace } from '../../core/dump/containers/open.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import type { ReadContext } from '../../core/formats/format.ts';
@@ -26,7 +27,6 @@ export interface SiftRequest {
   kind: 'sift';
   pattern: string;
   path: string;
-  readContext: ReadContext;
   from: number;
   to: number;
 }
@@ -133,17 +133,17 @@ async function mayHold(thread: SearchThread, file: DumpFile, { pattern, field }:
   // The value of a field need not appear in the line literally, for example a number.
   if (file.state !== 'waiting' || file.container !== 'lines' || field !== null || sieveOf(pattern) === null)
     return true;
-  const { path, context: readContext } = file;
+  const { path, context } = file;
   let size = 0;
   try {
-    size = statSync(path).size;
+    if (isReadInPlace(path, context)) ({ size } = statSync(path));
   } catch {
     // The index will say what is wrong with it.
   }
   if (size === 0) return true;
   for (let from = 0; from < size; from += PIECE) {
     const to = Math.min(size, from + PIECE + OVERLAP);
-    const answer = await thread.ask({ kind: 'sift', pattern, path, readContext, from, to });
+    const answer = await thread.ask({ kind: 'sift', pattern, path, from, to });
     if (answer?.mayHold !== false) return true;
   }
   return false;

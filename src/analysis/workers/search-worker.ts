@@ -1,31 +1,20 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { isReadInPlace } from '../../core/dump/containers/open.ts';
-import { type ParsedLine, parseLine } from '../../core/dump/parse-line.ts';
-import { float64At, lastItem } from '../../core/lists/at.ts';
-import { textOf } from '../query/evaluator.ts';
-import { fieldNamed } from '../query/fields.ts';
-import { type IndexedFile, NO_COLUMNS } from '../query/on-columns.ts';
-import { Subject } from '../query/subject.ts';
-import { ByteScan } from '../search/byte-scan.ts';
-import type { RecordHits, SearchAnswer, SearchRequest, SiftRequest, TextHit } from '../search/search-thread.ts';
-import { sieveOf } from '../search/sieve.ts';
-import { type Matcher, matcher } from '../text-search.ts';
+import { scanFor } from '../search/byte-scan.ts';
+import type { SearchAnswer, SearchRequest, SiftRequest } from '../search/search-thread.ts';
 
-/** A searched text of a record. */
-interface Searched {
-  turn: number | null;
-  role: string | null;
-  text: string;
-}
-
-/** Searches off the main thread: bytes first, and a parse only for lines that may contain a match. */
-parentPort?.on('message', ({ id, request }: { id: number; request: SearchRequest | SiftRequest }) => {
+/**
+ * Searches off the main thread: bytes first, and a parse only for lines that may contain a match. Most searches end
+ * with the bytes, so what reads records is loaded for the first line that needs it.
+ */
+parentPort?.on('message', async ({ id, request }: { id: number; request: SearchRequest | SiftRequest }) => {
   let answer: SearchAnswer = { found: [], mayHold: true };
   let fd: number | null = null;
   try {
+    const records = request.kind === 'search' ? await import('../search/record-search.ts') : null;
     fd = openSync(request.path, 'r');
-    answer = request.kind === 'sift' ? sifted(request, fd) : searched(request, fd);
+    if (request.kind === 'sift') answer = sifted(request, fd);
+    else if (records !== null) answer = records.searched(request, fd);
   } catch {
     // A file that vanished contains nothing.
   }
@@ -33,112 +22,12 @@ parentPort?.on('message', ({ id, request }: { id: number; request: SearchRequest
   parentPort?.postMessage({ id, answer });
 });
 
-function sifted({ path, pattern, readContext, from, to }: SiftRequest, fd: number): SearchAnswer {
+function sifted({ pattern, from, to }: SiftRequest, fd: number): SearchAnswer {
   const scan = scanFor(pattern);
-  let mayHold = scan === null || !isReadInPlace(path, readContext);
-  if (!mayHold)
-    scan!.scan(fd, from, to, () => {
-      mayHold = true;
-      return to;
-    });
-  return { found: [], mayHold };
-}
-
-function searched(request: SearchRequest, fd: number): SearchAnswer {
-  const found: RecordHits[] = [];
-  const wanted = matcher(request.pattern);
-  for (const at of candidates(request, fd)) {
-    const hits = hitsIn(request, fd, at, wanted);
-    if (hits !== null) found.push(hits);
-  }
-  return { found, mayHold: found.length > 0 };
-}
-
-let known: { pattern: string; scan: ByteScan | null } | null = null;
-
-/** Cached between requests. */
-function scanFor(pattern: string): ByteScan | null {
-  if (known?.pattern !== pattern) {
-    const sieve = sieveOf(pattern);
-    known = { pattern, scan: sieve === null ? null : new ByteScan(sieve) };
-  }
-  return known.scan;
-}
-
-/** The records that may contain a match, in order. */
-function candidates({ pattern, places, field }: SearchRequest, fd: number): Iterable<number> {
-  const count = places.length / 2;
-  // The value of a field need not appear in the line literally, for example a number.
-  const scan = field === null ? scanFor(pattern) : null;
-  if (scan === null) return Array.from({ length: count }, (_, at) => at);
-  const may = new Uint8Array(count);
-  scan.scan(fd, float64At(places, 0), places.at(-2)! + lastItem(places), (at) => {
-    const record = recordAt(places, at);
-    may[record] = 1;
-    // Several rollouts of one line share a place.
-    for (let other = record - 1; other >= 0 && places[other * 2] === places[record * 2]; other--) may[other] = 1;
-    return Math.max(at + 1, float64At(places, record * 2) + float64At(places, record * 2 + 1));
+  let mayHold = scan === null;
+  scan?.scan(fd, from, to, () => {
+    mayHold = true;
+    return to;
   });
-  return Array.from(may.keys()).filter((at) => may[at] === 1);
-}
-
-/** The last record that begins at or before a byte. */
-function recordAt(places: Float64Array, offset: number): number {
-  let low = 0;
-  let high = places.length / 2 - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (float64At(places, middle * 2) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-function hitsIn(request: SearchRequest, fd: number, at: number, wanted: Matcher): RecordHits | null {
-  const { places, parts, readContext, context, most } = request;
-  const size = float64At(places, at * 2 + 1);
-  const bytes = Buffer.allocUnsafe(size);
-  let length = 0;
-  for (let got = -1; got !== 0 && length < size; length += got)
-    got = readSync(fd, bytes, length, size - length, float64At(places, at * 2) + length);
-  const line = parseLine(bytes.toString('utf8', 0, length), readContext, parts?.[at]);
-  const hits: TextHit[] = [];
-  let count = 0;
-  for (const { turn, role, text } of searchedTexts(request, line, at)) {
-    wanted.find(text, (start, end) => {
-      count++;
-      if (hits.length >= most) return true;
-      const [low, high] = [Math.max(0, start - context), Math.min(text.length, end + context)];
-      hits.push({
-        turn,
-        role,
-        start,
-        end,
-        text: text.slice(start, end),
-        before: text.slice(low, start),
-        after: text.slice(end, high),
-        goesOn: [low > 0, high < text.length],
-      });
-      return true;
-    });
-  }
-  return count === 0 ? null : { at, count, hits };
-}
-
-function searchedTexts({ roles, field, stream }: SearchRequest, line: ParsedLine, at: number): Searched[] {
-  if (field === null)
-    return (line.rollout?.turns ?? [])
-      .filter(({ role }) => roles === null || roles.includes(role))
-      .map(({ index, role, text }) => ({ turn: index, role, text }));
-  const file: IndexedFile = {
-    stream,
-    index: { length: () => 0, columns: NO_COLUMNS },
-    measures: null,
-    signals: null,
-    isRead: () => null,
-    stepOf: () => line.rollout?.step ?? null,
-    score: () => undefined,
-  };
-  const value = new Subject({ file, record: at }, { read: () => line, hasRaw: () => true }).value(fieldNamed(field));
-  return value === undefined || value === null ? [] : [{ turn: null, role: null, text: textOf(value) }];
+  return { found: [], mayHold };
 }
