@@ -38,7 +38,7 @@ export {
   type ReplayOutcome,
   type Status,
 } from './outcome.ts';
-export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
+export { editCall, type PlannedCall, planCalls, planningCalls, whereOf } from './plan.ts';
 export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout, rescoreTask } from './rescore.ts';
 export {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { finished } from '../core/async/finished.ts';
 import type { DumpRecord } from '../core/dump/dump-file.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
 import type { Rollout, ToolCall } from '../core/rollout/rollout.ts';
@@ -53,19 +54,28 @@ export interface PlanOptions {
 }
 
 /** The calls of a record in order; those that cannot be run have a reason. An unreadable record has none. */
-export function planCalls(row: DumpRecord, options: PlanOptions): PlannedCall[] {
-  const { rollout } = row;
-  if (rollout === null) return [];
-  const record = { locator: row.locator, record: recordKey(row.raw), rollout, row };
-  const plans = rollout.turns.flatMap(({ toolCalls, index }) =>
-    toolCalls.map((call) => planCall(call, { ...record, turn: index }, options)),
-  );
+export const planCalls = (row: DumpRecord, options: PlanOptions): PlannedCall[] =>
+  row.rollout === null ? [] : finished(planningCalls(row, recordKey(row.raw), options));
+
+/** Turns whose calls are planned between two pauses. */
+const SHARE = 200;
+
+/** The same for a record with very many calls, with pauses. @param record its recordKey */
+export function* planningCalls(row: DumpRecord, record: string, options: PlanOptions): Generator<void, PlannedCall[]> {
+  const { rollout, locator } = row;
+  const plans: PlannedCall[] = [];
+  for (const { toolCalls, index } of rollout?.turns ?? []) {
+    for (const call of toolCalls)
+      if (rollout !== null) plans.push(planCall(call, { locator, record, rollout, row, turn: index }, options));
+    if (index % SHARE === SHARE - 1) yield;
+  }
   const { session = false, call = null, turn = null } = options;
   const ofTool = new Map<string | null, PlannedCall[]>();
   for (const plan of plans) {
     if (plan.tool === null || plan.skip !== null) continue;
     const known = ofTool.get(plan.name) ?? [];
     ofTool.set(plan.name, known);
+    if (plan.call % SHARE === SHARE - 1) yield;
     linkEarlier(plan, known, plan.tool.stateful || (session && plan.code !== null));
     if (plan.predecessors !== null && plan.code !== null && plan.code.language !== 'python')
       plan.skip = `a session needs Python, and ${plan.name} runs ${plan.code.language}`;

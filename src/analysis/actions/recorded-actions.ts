@@ -48,6 +48,22 @@ const REFUSED =
   /^\s*(?:<tool_use_error>)?(?:Error: )?(?:Unknown tool\b|Unknown function\b|Tool '?[\w.-]+'? (?:not found|does not exist)|No such tool available|Invalid JSON in arguments|InputValidationError|The user doesn't want to (?:proceed|take)|Permission to use \S+ [^\n]*denied|unsupported call:|exec command rejected by user|patch rejected by user)/;
 const isRefused = (result: string | null): boolean => result !== null && REFUSED.test(result);
 
+function actionIn(turns: Rollout['turns'], turn: number, call: ToolCall, use?: ToolUse): RecordedAction {
+  const { index, name, resultTurn } = call;
+  const result = resultTurn === null ? null : (turns[resultTurn]?.text ?? null);
+  const action = isRefused(result) ? noAction('the call was refused then') : actionOf(call, use);
+  return { call: index, turn, name: name ?? '', action, result, resultTurn };
+}
+
+/** One of the rollout's tool calls and what it asks for; undefined if there is no such call. */
+export function recordedCall({ turns }: Pick<Rollout, 'turns'>, index: number): RecordedAction | undefined {
+  for (const turn of turns) {
+    const call = turn.toolCalls.find((one) => one.index === index);
+    if (call !== undefined) return actionIn(turns, turn.index, call);
+  }
+  return undefined;
+}
+
 /**
  * The calls of a rollout and what each asks for. A rollout without tool calls may put its commands and edits in the
  * text (aider); then each message that holds one counts as a call.
@@ -59,17 +75,7 @@ export function recordedActions(
   const { turns } = rollout;
   const actions: RecordedAction[] = [];
   for (const turn of turns)
-    for (const call of turn.toolCalls) {
-      const result = call.resultTurn === null ? null : (turns[call.resultTurn]?.text ?? null);
-      actions.push({
-        call: call.index,
-        turn: turn.index,
-        name: call.name ?? '',
-        action: isRefused(result) ? noAction('the call was refused then') : actionOf(call, uses[call.name ?? '']),
-        result,
-        resultTurn: call.resultTurn,
-      });
-    }
+    for (const call of turn.toolCalls) actions.push(actionIn(turns, turn.index, call, uses[call.name ?? '']));
   if (actions.length > 0) return actions;
   for (const turn of turns) {
     const action = turn.role === 'assistant' ? actionInText(turn.text) : null;

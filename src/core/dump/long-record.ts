@@ -46,6 +46,28 @@ export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path
   }
 }
 
+/** Bytes read at once. */
+const PIECE = 1 << 20;
+
+/** The same text in pieces, for a reader that answers keys between them. */
+export function* recordPieces(
+  { path, offset, length }: Parameters<typeof recordText>[0],
+  size = PIECE,
+): Generator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const bytes = Buffer.allocUnsafe(Math.min(length, size));
+  const fd = openSync(path, 'r');
+  try {
+    for (let [read, got] = [0, 1]; got > 0 && read < length; read += got) {
+      got = readSync(fd, bytes, 0, Math.min(bytes.length, length - read), offset + read);
+      yield decoder.decode(bytes.subarray(0, got), { stream: true });
+    }
+    yield decoder.decode();
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** The text of these bytes of a file. */
 export function textInFile(fd: number, offset: number, length: number): string {
   const bytes = Buffer.allocUnsafe(length);

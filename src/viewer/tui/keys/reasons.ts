@@ -48,9 +48,9 @@ export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing 
 
 export const noCalls: Reason = (state, data) => {
   const rollout = rolloutOf(state, data);
-  return rollout !== null && toolCallsOf(rollout).length + worldCalls(rollout).length === 0
-    ? 'no tool call in this rollout'
-    : null;
+  // What a text without calls asks for is looked for last: it takes a while.
+  const has = rollout === null || rollout.turns.some(({ toolCalls }) => toolCalls.length > 0);
+  return has || worldCalls(rollout).length > 0 ? null : 'no tool call in this rollout';
 };
 
 /** The turn under the cursor neither makes a call nor answers one. */

@@ -386,6 +386,11 @@ export class DumpData implements StoredAnswers {
     return this.#records.peek(place);
   }
 
+  /** See `OpenRecords.whole`. */
+  wholeRecord(place: Place): Promise<DumpRecord | null> {
+    return this.#records.whole(place);
+  }
+
   /** The record under the cursor stays as it is until another one is opened, or it is read again. */
   open(place: Place | null): void {
     this.#records.open(place);

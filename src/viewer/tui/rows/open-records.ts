@@ -8,6 +8,8 @@ interface OpenRecord {
   record: DumpRecord;
   generation: number;
   diskChange: string;
+  /** Ends when a long one has been read. */
+  reading: Promise<void> | null;
 }
 
 /** Long records that a page shows in addition to the open one. */
@@ -50,6 +52,15 @@ export class OpenRecords {
     return beside.record;
   }
 
+  /** The same once it has been read; null if another one was opened meanwhile, or it cannot be read. */
+  async whole(place: Place): Promise<DumpRecord | null> {
+    const record = this.of(place);
+    if (record.isPending !== true) return record;
+    const one = this.#isOpen(place) ? this.#open : this.#besideAt(place);
+    await one?.reading;
+    return one === null || one === undefined || one.record.isPending === true ? null : one.record;
+  }
+
   /** The record stays as it is until another one is opened, or it is read again. */
   open(place: Place | null): void {
     if (samePlace(this.#open?.place ?? null, place)) return;
@@ -70,8 +81,8 @@ export class OpenRecords {
     originOf(file.path)?.look?.();
     const isLong = this.#dump.isLong(place);
     const record = isLong ? file.pending(place.record) : this.#dump.read(place);
-    const one = { place, record, generation: file.generation, diskChange: '' };
-    if (isLong) void this.#readLong(one);
+    const one: OpenRecord = { place, record, generation: file.generation, diskChange: '', reading: null };
+    if (isLong) one.reading = this.#readLong(one);
     return one;
   }
 

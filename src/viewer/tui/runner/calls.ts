@@ -1,4 +1,3 @@
-import type { Place } from '../../../core/dump/dump.ts';
 import { itemAt } from '../../../core/lists/at.ts';
 import {
   type CallState,
@@ -16,16 +15,12 @@ import {
 } from '../../../replay/index.ts';
 import type { RolloutChange } from '../state/replay.ts';
 import { FIRST_DRIFT, type JobOf, type RunnerContext } from './context.ts';
-
-const planOf = (
-  runner: RunnerContext,
-  { place, call, session = false }: { place: Place; call: number; session?: boolean },
-): PlannedCall | null => planCalls(runner.row(place), { tools: runner.tools, call, session })[0] ?? null;
+import { plannedCalls } from './planned.ts';
 
 export async function startCall(runner: RunnerContext, job: JobOf<'run'>): Promise<void> {
   const { args, repeat } = job;
-  const recorded = planOf(runner, job);
-  if (recorded === null) return;
+  const recorded = (await plannedCalls(runner, job))?.plans.find(({ call }) => call === job.call);
+  if (recorded === undefined) return;
   const plan = args === undefined ? recorded : editCall(recorded, args);
   await runner.jobs.during(async (all) => {
     const onState = (state: CallState) => runner.change(plan.locator, callState(plan, state));
@@ -52,8 +47,9 @@ export async function startCall(runner: RunnerContext, job: JobOf<'run'>): Promi
 
 /** Runs all calls of a rollout in order; the screen goes to the first that differs. */
 export async function runAll(runner: RunnerContext, { place, repeat, session }: JobOf<'all'>): Promise<void> {
-  const row = runner.row(place);
-  const plans = planCalls(row, { tools: runner.tools, session });
+  const planned = await plannedCalls(runner, { place, session });
+  if (planned === null) return;
+  const { row, plans } = planned;
   const tally = new Tally();
   let isFirst = true;
   await runner.jobs.during(async (signal) => {

@@ -19,6 +19,8 @@ export interface RunnerOptions extends Omit<ReplaySettings, 'start'> {
   env: NodeJS.ProcessEnv;
   /** The open rollout. */
   here(): Place | null;
+  /** A record as the screen has it: a long one is read in a thread, without its JSON. null if the screen shows another by then. */
+  whole(place: Place): Promise<DumpRecord | null>;
   /** The current list. */
   rows(): Rows;
   /** Replays of that rollout are or were on screen. */

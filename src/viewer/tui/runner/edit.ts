@@ -6,14 +6,18 @@ import { itemAt } from '../../../core/lists/at.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
-import { editCall, type PlannedCall, planCalls } from '../../../replay/index.ts';
+import { editCall, type PlannedCall } from '../../../replay/index.ts';
 import { worldCalls } from '../rows/world-calls.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { editText } from './external-program.ts';
+import { plannedCalls } from './planned.ts';
 
 /** Opens the call's arguments in an editor, as last edited. Nothing runs yet. */
-export function openCallEditor(runner: RunnerContext, { place, call, args, inside }: JobOf<'edit'>): void {
-  const drafted = callDraft(runner, place, call, args);
+export async function openCallEditor(
+  runner: RunnerContext,
+  { place, call, args, inside }: JobOf<'edit'>,
+): Promise<void> {
+  const drafted = await callDraft(runner, place, call, args);
   if (drafted === null) return;
   const { draft, before, title } = drafted;
   const { handOver, env, say, report } = runner.options;
@@ -28,8 +32,11 @@ export function openCallEditor(runner: RunnerContext, { place, call, args, insid
 }
 
 /** Opens the text of a turn in an editor, to continue from the edited text. */
-export function openTurnEditor(runner: RunnerContext, { place, turn, text: before, inside }: JobOf<'fork-edit'>): void {
-  const text = before ?? runner.row(place).rollout?.turns[turn]?.text;
+export async function openTurnEditor(
+  runner: RunnerContext,
+  { place, turn, text: before, inside }: JobOf<'fork-edit'>,
+): Promise<void> {
+  const text = before ?? (await runner.options.whole(place))?.rollout?.turns[turn]?.text;
   if (text === undefined) return;
   const { handOver, env, say, report } = runner.options;
   if (inside) {
@@ -42,12 +49,12 @@ export function openTurnEditor(runner: RunnerContext, { place, turn, text: befor
 }
 
 /** Takes the text of the screen's own editor, which stays open if the text cannot be parsed. */
-export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edited'>): void {
+export async function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edited'>): Promise<void> {
   const { report } = runner.options;
   if (subject.kind === 'turn') {
     report({ type: 'fork-edited', place: subject.place, turn: subject.turn, text });
   } else {
-    const drafted = callDraft(runner, subject.place, subject.call, subject.args);
+    const drafted = await callDraft(runner, subject.place, subject.call, subject.args);
     if (drafted === null) return;
     let args: JsonValue;
     try {
@@ -71,10 +78,17 @@ interface Drafted {
 
 const draftKey = (locator: string, call: number): string => `${locator} ${call}`;
 
-function callDraft(runner: RunnerContext, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
-  const row = runner.row(place);
+async function callDraft(
+  runner: RunnerContext,
+  place: Place,
+  call: number,
+  args: JsonValue | undefined,
+): Promise<Drafted | null> {
+  const planned = await plannedCalls(runner, { place });
+  if (planned === null) return null;
+  const { row, plans } = planned;
   const before = args ?? runner.drafts.get(draftKey(row.locator, call));
-  const recorded = planCalls(row, { tools: runner.tools, call })[0];
+  const recorded = plans.find((one) => one.call === call);
   const titleOf = (name: string | null, turn: number, what: string) =>
     `${sanitiseLine(name ?? 'call')} t${turn}, ${sanitiseLine(what)}`;
   const own = row.rollout === null || (recorded?.tool ?? null) !== null ? undefined : shellCall(row.rollout, call);

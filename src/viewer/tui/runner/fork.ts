@@ -203,10 +203,10 @@ const Kept = z.object({
 });
 
 /** Branches of earlier sessions, read from the dump that holds them. */
-export async function keptBranches(journal: Journal, row: DumpRecord): Promise<BranchView[]> {
+export async function keptBranches(journal: Journal, row: DumpRecord, record: string): Promise<BranchView[]> {
   const views: BranchView[] = [];
   const lines = new Map<string, string[]>();
-  for (const entry of branchesOf(journal, recordKey(row.raw))) {
+  for (const entry of branchesOf(journal, record)) {
     const view = keptView(entry, row, lines);
     views.push(isOfAgent(lines.get(entry.path)) ? { ...view, ...(await agentTurns(row, entry)) } : view);
   }

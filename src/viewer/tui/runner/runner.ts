@@ -1,3 +1,4 @@
+import { finishedBetweenKeys } from '../../../core/async/finished.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
@@ -7,7 +8,9 @@ import {
   historyOf,
   keptRescore,
   openBackend,
-  planCalls,
+  type PlannedCall,
+  planningCalls,
+  REPLAYS,
   type ReplayBackend,
   type ReplayBackendChoice,
   ReplayTools,
@@ -32,6 +35,7 @@ import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
 import { keptBranches, startFork } from './fork.ts';
 import { startAgentFork } from './fork-agent.ts';
 import { Jobs } from './jobs.ts';
+import { keyOfRow } from './planned.ts';
 import { startRescore } from './rescore.ts';
 import { addToSet, dropFromSet, reportSets } from './sets.ts';
 import { takeAway } from './take-away.ts';
@@ -85,10 +89,11 @@ export class Runner implements RunnerContext {
 
   /** Shows the journal's results for a rollout that was opened. */
   async show(place: Place): Promise<void> {
-    const row = this.row(place);
-    if (row.rollout === null) return;
+    const row = await this.options.whole(place);
+    if (row === null || row.rollout === null) return;
+    const record = await keyOfRow(row);
     const calls = new Map<number, CallReplay>();
-    for (const plan of planCalls(row, { tools: this.tools })) {
+    for (const plan of await this.#replayed(row, record)) {
       const history = historyOf(this.journal, plan);
       const reported = reportedOf(this.journal, plan);
       if (history.length === 0 && reported.length === 0) continue;
@@ -99,9 +104,16 @@ export class Runner implements RunnerContext {
         reported,
       });
     }
-    const branches = await keptBranches(this.journal, row);
+    const branches = await keptBranches(this.journal, row, record);
     if (calls.size > 0 || branches.length > 0) this.change(row.locator, { kind: 'journal', calls, branches });
-    this.#recall(row.locator, row.raw);
+    this.#recall(row.locator, record);
+  }
+
+  /** The calls of a record that the journal may know; of most records it knows none. */
+  #replayed(row: DumpRecord, record: string): Promise<readonly PlannedCall[]> {
+    const { journal, tools } = this;
+    const isKnown = journal.known(REPLAYS, record).length + journal.reported(REPLAYS, record).length > 0;
+    return isKnown ? finishedBetweenKeys(planningCalls(row, record, { tools })) : Promise.resolve([]);
   }
 
   /** Looks up the words of visible rows, one at a time, so that keys come first. */
@@ -110,7 +122,7 @@ export class Runner implements RunnerContext {
       const locator = file.locator(record);
       if (this.#recalled.has(locator) || file.index.length(record) > MAX_WORD_BYTES) continue;
       this.#recalled.add(locator);
-      this.#recall(locator, this.row({ file, record }).raw);
+      this.#recall(locator, recordKey(this.row({ file, record }).raw));
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -262,8 +274,7 @@ export class Runner implements RunnerContext {
   }
 
   /** The journal's results for a record, as words for the list. */
-  #recall(locator: string, raw: string): void {
-    const record = recordKey(raw);
+  #recall(locator: string, record: string): void {
     const word = standingWord(this.journal, record);
     if (word !== '') this.setWord(locator, word);
     const labels = standingLabels(this.journal, record);

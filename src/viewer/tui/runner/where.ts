@@ -1,21 +1,21 @@
-import { recordedActions } from '../../../analysis/actions/recorded-actions.ts';
+import { recordedCall } from '../../../analysis/actions/recorded-actions.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
-import { backendWish, type PlannedCall, planCalls } from '../../../replay/index.ts';
+import { backendWish, type PlannedCall } from '../../../replay/index.ts';
 import type { Where } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { findForkWorld, toolsOutside } from './fork-world.ts';
 import { countKnown } from './known-calls.ts';
+import { plannedCalls } from './planned.ts';
 
 /** Finds out where a call would run and what would run before it, so that it can be shown first. */
 export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Promise<void> {
   const { place, call, marked, repeat, session } = job;
-  const row = runner.row(place);
-  const plans = planCalls(row, { tools: runner.tools, session });
-  const plan = plans.find((one) => one.call === call);
-  if (plan === undefined) return;
+  const planned = await plannedCalls(runner, job);
+  const plan = planned?.plans.find((one) => one.call === call);
+  if (planned === null || plan === undefined) return;
   const way = { repeat, session };
-  if (isOfContainer(plan, row)) return runner.options.report({ type: 'world-needed', place, call });
+  if (isOfContainer(plan, planned.row)) return runner.options.report({ type: 'world-needed', place, call });
   const where = await whereOf(runner, plan);
   runner.options.report({ type: 'replay-where', place, call, way, where });
   const counted = await countKnown(runner, marked, way).catch(() => null);
@@ -24,9 +24,7 @@ export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Pro
 
 /** A shell or an editor of an agent, whose files are in its image. */
 const isOfContainer = ({ tool, call }: PlannedCall, { rollout }: DumpRecord): boolean =>
-  tool === null &&
-  rollout !== null &&
-  recordedActions(rollout).some((one) => one.call === call && one.action.kind !== 'none');
+  tool === null && rollout !== null && (recordedCall(rollout, call)?.action.kind ?? 'none') !== 'none';
 
 async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);

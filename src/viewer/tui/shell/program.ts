@@ -231,6 +231,7 @@ class Program {
       dump,
       env,
       here: () => this.#state.list.cursor,
+      whole: (place) => this.#data.wholeRecord(place),
       rows: () => this.#data.rows(this.#state),
       isKnown: (locator) => this.#state.replay.rollouts.has(locator),
       isAsking: () => this.#state.replay.question !== null,

@@ -113,17 +113,22 @@ function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'a
   return { ...result, state: saying(result.state, text) };
 }
 
-const questionCalls = (rollout: Rollout): FoundCall[] =>
-  rollout.turns.flatMap((turn) => turn.toolCalls.map((call) => ({ call, turn: turn.index })));
+const known = new WeakMap<Rollout, readonly FoundCall[]>();
 
-/** The call that this turn makes or answers; null if it does neither. */
-const callAt = (rollout: Rollout, turn: number): FoundCall | null =>
-  questionCalls(rollout).find((one) => one.turn === turn || one.call.resultTurn === turn) ?? null;
+function questionCalls(rollout: Rollout): readonly FoundCall[] {
+  const before = known.get(rollout);
+  if (before !== undefined) return before;
+  const calls: FoundCall[] = [];
+  for (const { toolCalls, index } of rollout.turns) for (const call of toolCalls) calls.push({ call, turn: index });
+  known.set(rollout, calls);
+  return calls;
+}
 
-/** The call at this turn, else the last one before it, else the first one after it. */
+/** The call that this turn makes or answers, else the last one before it, else the first one after it. */
 export function nearestCall(rollout: Rollout, turn: number): FoundCall | null {
   const calls = questionCalls(rollout);
-  return callAt(rollout, turn) ?? calls.findLast((one) => one.turn < turn) ?? calls[0] ?? null;
+  const here = calls.find((one) => one.turn === turn || one.call.resultTurn === turn);
+  return here ?? calls.findLast((one) => one.turn < turn) ?? calls[0] ?? null;
 }
 
 /** The call in progress at the turn under the cursor; it is cancelled before anything else. */
