@@ -49,7 +49,8 @@ export function classicScripts(root, dist, metafiles, banner, named) {
     }
     const script = asciiOf(scriptText(file, parts, scripts), file);
     const id = createHash('sha256').update(script).digest('hex').slice(0, 16);
-    writeFileSync(path.replace(/\.js$/, '.cjs'), `//${id}\n${script}`);
+    const needs = parts.imports.filter(({ from }) => scripts.has(from)).map(({ from }) => ` ${nameOf(from)}`);
+    writeFileSync(path.replace(/\.js$/, '.cjs'), `//${id}${needs.join('')}\n${script}`);
     if (wanted.has(file) || named(nameOf(file))) writeFileSync(path, facade(file, id, outputs.get(file).exports));
     else rmSync(path);
   }

@@ -84,20 +84,57 @@ const run = new Map<string, Exports>();
 export function part(name: string): Exports {
   const before = run.get(name);
   if (before) return before;
-  const url = new URL(`./${name}.cjs`, import.meta.url);
-  const exports = compiled(fileURLToPath(url))(part, laterPart, (path) => import(path), url.href, require);
+  const { href } = new URL(`./${name}.cjs`, import.meta.url);
+  const exports = compiled(name)(part, laterPart, (path) => import(path), href, require);
   run.set(name, exports);
   return exports;
 }
 
-/** Like `part`, for what a script imports at run time. */
-export const laterPart = async (name: string): Promise<Exports> => part(name);
+/** ms of loading between which keys are answered. */
+const SLICE = 8;
 
-function compiled(filename: string): Body {
+/** Like `part`, for what a script imports at run time. What that needs is loaded before it, one after the other. */
+export async function laterPart(name: string): Promise<Exports> {
+  let since = performance.now();
+  for (const one of needsOf(name)) {
+    if (performance.now() - since > SLICE) {
+      await new Promise((resolve) => setImmediate(resolve));
+      since = performance.now();
+    }
+    part(one);
+  }
+  return part(name);
+}
+
+/** The scripts that one imports and that have not run, those first that others need. */
+function needsOf(name: string, found = new Set<string>()): ReadonlySet<string> {
+  const [head = ''] = sourceOf(name).split('\n', 1);
+  for (const need of head.split(' ').slice(1))
+    if (!run.has(need) && !found.has(need)) {
+      needsOf(need, found);
+      found.add(need);
+    }
+  return found;
+}
+
+const pathOf = (name: string): string => fileURLToPath(new URL(`./${name}.cjs`, import.meta.url));
+
+/** Scripts that were read and have not run. */
+const sources = new Map<string, string>();
+
+function sourceOf(name: string): string {
   // The build writes ASCII alone, and V8 takes one byte a character.
-  const source = readFileSync(filename, 'latin1');
+  const source = sources.get(name) ?? readFileSync(pathOf(name), 'latin1');
+  sources.set(name, source);
+  return source;
+}
+
+function compiled(name: string): Body {
+  const source = sourceOf(name);
+  sources.delete(name);
+  const filename = pathOf(name);
   if (source.length < SHORT) return new Script(source, { filename }).runInThisContext();
-  // The script begins with a comment that changes with its text.
+  // The script begins with a comment that changes with its text, and names what it imports.
   const path = join(folder(), `${source.slice(2, 18)}-${kind}`);
   const before = process.platform === 'win32' ? undefined : kept(path);
   const script = new Script(source, { filename, cachedData: before?.data });
