@@ -1,5 +1,5 @@
 import { parseJson } from '../json/parse.ts';
-import { withoutPlain } from '../json/plain-keys.ts';
+import { isPlainValue } from '../json/plain-keys.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectIn } from '../json/value.ts';
 import { itemAt } from '../lists/at.ts';
@@ -21,19 +21,19 @@ export function packMessage(
   calls: readonly JsonObject[],
 ): JsonObject {
   const shown = texts.get(index) ?? '';
-  const packed = { ...message };
   const { content, tool_calls, tool_call_id, name } = message;
   const place = textPlace(content, shown);
-  if (place !== null) {
-    delete packed.content;
-    if (content !== shown) packed.content_at = place;
-  }
   const answered = callAnswered(index, calls);
-  if (answered !== undefined && tool_call_id === answered.id && name === answered.name) {
-    delete packed.tool_call_id;
-    delete packed.name;
+  const isAnswer = answered !== undefined && tool_call_id === answered.id && name === answered.name;
+  const isTold = tool_calls !== undefined && isToldByCalls(tool_calls, index, calls);
+  const packed: JsonObject = {};
+  for (const key of Object.keys(message)) {
+    if (key === 'content' && place !== null) continue;
+    if (isAnswer && (key === 'tool_call_id' || key === 'name')) continue;
+    if (isTold && key === 'tool_calls') continue;
+    packed[key] = message[key]!;
   }
-  if (tool_calls !== undefined && isToldByCalls(tool_calls, index, calls)) delete packed.tool_calls;
+  if (place !== null && content !== shown) packed.content_at = place;
   return packed;
 }
 
@@ -137,24 +137,21 @@ export function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<numbe
   const rawEnds = new Map<number, number>();
   return calls.map((call, index): JsonObject => {
     const { turn, raw, result, result_turn: answer } = call;
-    const packed = withoutPlain(call, {
-      ...usual(call, index, calls),
-      error: null,
-      fault: null,
-      reward: null,
-      metrics: null,
-    });
     const place = textPlace(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
+    const args = printJson(call.arguments);
+    const areSpoken = args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args;
+    const isShown = typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer));
+    const plain: JsonObject = { ...usual(call, index, calls), error: null, fault: null, reward: null, metrics: null };
+    const packed: JsonObject = {};
+    for (const key of Object.keys(call)) {
+      const isTold =
+        (key === 'raw' && place !== null) || (key === 'arguments' && areSpoken) || (key === 'result' && isShown);
+      if (!isTold && !isPlainValue(call[key], plain[key])) packed[key] = call[key]!;
+    }
     if (place !== null) {
       rawEnds.set(Number(turn), place[1]);
-      delete packed.raw;
       packed.raw_at = place;
     }
-    const args = printJson(call.arguments);
-    if (args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args)
-      delete packed.arguments;
-    if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
-      delete packed.result;
     return packed;
   });
 }

@@ -1,5 +1,5 @@
 import { hashOf } from '../json/fingerprint.ts';
-import { withoutPlain } from '../json/plain-keys.ts';
+import { isPlainValue, withoutPlain } from '../json/plain-keys.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Span } from '../rollout/rollout.ts';
 import { packCalls, packMessage, unpackCalls, unpackMessage } from './engine-line-calls.ts';
@@ -40,25 +40,33 @@ export function packLine(record: JsonObject): JsonObject {
   const messages = objectsOf(record.messages);
   const calls = objectsOf(record.tool_calls);
   const { reward, rollout_log_probs: logprobs, prompt_log_probs: judged } = record;
-  const { score, step, uid, ...packed } = withoutPlain(
-    {
-      ...record,
-      messages: messages.map((message, index) => packMessage(message, index, texts, calls)),
-      tool_calls: packCalls(calls, texts),
-      generations: packGenerations(objectsOf(record.generations), messages, calls, record),
-      spans,
-      ...(isJsonObject(reward) ? { reward: withoutPlain(reward, { error: null, metadata: {} }) } : {}),
-      ...(Array.isArray(judged) ? { prompt_log_probs: (judged as (number | null)[]).map(shortestOrNull) } : {}),
-      ...(Array.isArray(logprobs) ? { rollout_log_probs: (logprobs as number[]).map(shortest) } : {}),
-    },
-    PLAIN,
-  );
-  if (record.prompt_turns === promptTurns(laid)) delete packed.prompt_turns;
-  if (isSameList(record.turn_rewards, usualRewards(record))) delete packed.turn_rewards;
-  if (isSameList(record.returns, returnsOf(record))) delete packed.returns;
-  // Short keys come last, so that an index finds score and step at the line's end.
-  return { ...packed, writer: WRITER, ...given({ score, step, uid }) };
+  const shorter: JsonObject = {
+    messages: messages.map((message, index) => packMessage(message, index, texts, calls)),
+    tool_calls: packCalls(calls, texts),
+    generations: packGenerations(objectsOf(record.generations), messages, calls, record),
+    spans,
+    writer: WRITER,
+  };
+  if (isJsonObject(reward)) shorter.reward = withoutPlain(reward, { error: null, metadata: {} });
+  if (Array.isArray(judged)) shorter.prompt_log_probs = (judged as (number | null)[]).map(shortestOrNull);
+  if (Array.isArray(logprobs)) shorter.rollout_log_probs = (logprobs as number[]).map(shortest);
+  const told = new Set(LAST);
+  if (record.prompt_turns === promptTurns(laid)) told.add('prompt_turns');
+  if (isSameList(record.turn_rewards, usualRewards(record))) told.add('turn_rewards');
+  if (isSameList(record.returns, returnsOf(record))) told.add('returns');
+  // Filled key by key: a key that is deleted, or left out of a copy, makes the object slow.
+  const packed: JsonObject = {};
+  const add = (key: string, value: JsonValue | undefined) => {
+    if (value !== undefined && !isPlainValue(value, PLAIN[key])) packed[key] = value;
+  };
+  for (const key of Object.keys(record)) if (!told.has(key)) add(key, shorter[key] ?? record[key]);
+  for (const key of Object.keys(shorter)) if (record[key] === undefined) add(key, shorter[key]);
+  for (const key of LAST) add(key, record[key]);
+  return packed;
 }
+
+/** Short keys come last, so that an index finds score and step at the line's end. */
+const LAST = ['score', 'step', 'uid'];
 
 /** @param tools contents of the file beside the dump; without it the schemas are unknown */
 export function unpackLine(record: JsonObject, tools: JsonValue | undefined): JsonObject {
@@ -202,10 +210,6 @@ function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject
 
 const isSameList = (values: JsonValue | undefined, others: readonly JsonValue[] | undefined): boolean =>
   Array.isArray(values) && values.length === others?.length && values.every((value, index) => value === others[index]);
-
-/** The keys that are there. */
-const given = (value: Record<string, JsonValue | undefined>): JsonObject =>
-  Object.fromEntries(Object.entries(value).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 
 /** Log probabilities are 32-bit numbers, like the trainer's tensors: write the fewest digits that round-trip. */
 function shortest(value: number): number {

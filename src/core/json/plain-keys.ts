@@ -3,11 +3,12 @@ import type { JsonObject, JsonValue } from './value.ts';
 /** The keys whose values differ from those of `plain`. */
 export function withoutPlain(value: JsonObject, plain: JsonObject): JsonObject {
   const kept: JsonObject = {};
-  for (const key of Object.keys(value)) if (!isSame(value[key]!, plain[key])) kept[key] = value[key]!;
+  for (const key of Object.keys(value)) if (!isPlainValue(value[key], plain[key])) kept[key] = value[key]!;
   return kept;
 }
 
-function isSame(value: JsonValue, plain: JsonValue | undefined): boolean {
+/** Whether a value is the plain one of its key, which need not be written. Empty lists and objects equal each other. */
+export function isPlainValue(value: JsonValue | undefined, plain: JsonValue | undefined): boolean {
   if (typeof plain !== 'object' || plain === null) return value === plain;
   return (
     typeof value === 'object' &&

@@ -68,11 +68,8 @@ export class DumpWriter {
   append(record: JsonObject, at: { step: number; task: string; rollout: number }): Promise<void> {
     const pictures = new Map<string, PictureFile>();
     const { messages = [], tool_calls = [], tools = [] } = record;
-    const own = packLine({
-      ...record,
-      messages: withoutPictures(messages, pictures),
-      tool_calls: withoutPictures(tool_calls, pictures),
-    });
+    const shown = { messages: withoutPictures(messages, pictures), tool_calls: withoutPictures(tool_calls, pictures) };
+    const own = packLine(pictures.size === 0 ? record : { ...record, ...shown });
     const schemas = Array.isArray(tools) && tools.length > 0 ? this.#toolsFile(printJson(tools)) : null;
     if (schemas !== null) own.tools = schemas.hash;
     const line = `${printJson(own)}\n`;

@@ -2,7 +2,7 @@ import { pause, TimedOutError } from '../../core/async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { Fault } from '../../core/rollout/error-kind.ts';
 import { errorMessage, thrownError } from '../../core/text/thrown.ts';
-import { withClock } from '../common/call-clock.ts';
+import { type CallClock, withClock } from '../common/call-clock.ts';
 import { type Cause, RolloutFault } from '../common/faults.ts';
 import type { Picture } from '../common/message.ts';
 import { OwnCodeError } from '../python/own-error.ts';
@@ -76,6 +76,23 @@ export interface CallSetting {
   rules: LoopRules;
 }
 
+/** What a tool gets with a call. Its signal is made only if the tool asks for it. */
+class CallRun implements ToolRun {
+  readonly clock: CallClock;
+  readonly seconds: number;
+  readonly #own: { readonly signal: AbortSignal };
+
+  constructor(own: { readonly signal: AbortSignal }, clock: CallClock, seconds: number) {
+    this.#own = own;
+    this.clock = clock;
+    this.seconds = seconds;
+  }
+
+  get signal(): AbortSignal {
+    return this.#own.signal;
+  }
+}
+
 /**
  * Runs one call and returns an answer for the model, or throws a RolloutFault if the world failed. The error texts are those of
  * verl's agent loop, so its detectors recognise them.
@@ -105,13 +122,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
   const parameters = rules.version === null ? decoded.arguments : (decoded.value ?? null);
   try {
     const { value, waited } = await withClock(limits.tool_timeout, signal, async (own, clock): Promise<ToolResult> => {
-      const run: ToolRun = {
-        get signal() {
-          return own.signal;
-        },
-        clock,
-        seconds: limits.tool_timeout,
-      };
+      const run = new CallRun(own, clock, limits.tool_timeout);
       if (!rules.instancePerCall) {
         running = tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
         return running;

@@ -60,7 +60,7 @@ async function execute(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const outcome = await tools.execute({ ...call, argumentText }, signal);
+    const outcome = await tools.execute({ name: call.name, error: call.error, argumentText }, signal);
     call.arguments = outcome.arguments;
     call.result = outcome.response.text;
     call.error = outcome.response.error ?? null;

@@ -46,7 +46,7 @@ export class TurnSampler {
     let { tokens } = asked;
     for (let aborted = 0, isRefused = false; ; ) {
       try {
-        const generation = await this.#ask({ ...asked, tokens }, signal);
+        const generation = await this.#ask(asked, tokens, signal);
         if (generation.finishReason !== 'abort' || this.#options.suspend?.aborted) return generation;
         if (++aborted >= ABORTED_ATTEMPTS)
           throw new RolloutFault('model_aborted', `the server aborted the turn ${aborted} times`);
@@ -64,11 +64,17 @@ export class TurnSampler {
     }
   }
 
-  async #ask({ turn, tokens, ...asked }: TurnAsked, signal: AbortSignal): Promise<Generation> {
+  async #ask(asked: TurnAsked, tokens: number | null, signal: AbortSignal): Promise<Generation> {
     const { model, onEvent, suspend, templateKwargs } = this.#options;
+    const { turn, messages, tools, sampling, inputIds, wantsPromptLogprobs = false } = asked;
     this.#silentSince = performance.now();
+    // Key by key: thousands of these a second, and a copy by `...` is several times as dear.
     const generation = await model.generate({
-      ...asked,
+      messages,
+      tools,
+      sampling,
+      inputIds,
+      wantsPromptLogprobs,
       templateKwargs,
       maxNewTokens: tokens,
       signal,
