@@ -13,16 +13,38 @@ const TOGETHER = 4096;
 /**
  * The records of an indexed file that pass a filter, in order. If the filter needs facts, threads find them and they
  * are kept for the next question. Columns decide then, and only records that they leave open are read.
- * @param needs something else will ask for their facts, or for what else a list shows of those that pass
+ * @param needs something else will ask for their facts
  */
 export async function* passing(
   dump: Dump,
   file: DumpFile,
   filter: Query | null,
   kept?: KeptLookup,
-  needs: 'facts' | 'details' | null = null,
+  needs: 'facts' | null = null,
 ): AsyncGenerator<number> {
-  const asksFacts = needs === 'facts' || filter?.cost === 'facts';
+  const accepts = filter === null ? () => true : accepter(filter, file, kept);
+  for await (const [from, to] of stretches(dump, file, needs === 'facts' || filter?.cost === 'facts'))
+    for (let record = from; record < to; record++) if (accepts(record)) yield record;
+}
+
+/** The same in lists, with what else a list shows of each: to wait for each record takes longer than to print it. */
+export async function* passingWithDetails(
+  dump: Dump,
+  file: DumpFile,
+  filter: Query | null,
+  kept?: KeptLookup,
+): AsyncGenerator<readonly number[]> {
+  const accepts = filter === null ? () => true : accepter(filter, file, kept);
+  for await (const [from, to] of stretches(dump, file, filter?.cost === 'facts')) {
+    const passed: number[] = [];
+    for (let record = from; record < to; record++) if (accepts(record)) passed.push(record);
+    await dump.lookAt(file, passed, true);
+    yield passed;
+  }
+}
+
+/** The records of a file, from and up to, once their facts are known if somebody asks for them. */
+async function* stretches(dump: Dump, file: DumpFile, asksFacts: boolean): AsyncGenerator<[from: number, to: number]> {
   const known = knownOf(file);
   for (
     let from = 0, together = AT_FIRST;
@@ -36,15 +58,7 @@ export async function* passing(
         file,
         Array.from({ length: to - from }, (_, at) => from + at),
       );
-    const accepts = filter === null ? () => true : accepter(filter, file, kept);
-    if (needs !== 'details') {
-      for (let record = from; record < to; record++) if (accepts(record)) yield record;
-      continue;
-    }
-    const passed: number[] = [];
-    for (let record = from; record < to; record++) if (accepts(record)) passed.push(record);
-    await dump.lookAt(file, passed, true);
-    yield* passed;
+    yield [from, to];
   }
   if (knownOf(file) > known && dump.isLooked(file)) file.keep();
 }

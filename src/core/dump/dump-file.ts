@@ -19,7 +19,7 @@ import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepO
 import type { ReadMarks } from './read-marks.ts';
 import type { RecordDetails } from './record-details.ts';
 import { recordFactsOf } from './record-facts.ts';
-import { isPastLine, locatorIn, recordNamed, whyNowhere } from './record-name.ts';
+import { isPastLine, locatorIn, placeIn, recordNamed, whyNowhere } from './record-name.ts';
 import { AWAY_SHAPE, linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
 
@@ -188,6 +188,11 @@ export class DumpFile {
 
   locator(record: number): string {
     return locatorIn(this.#named, record);
+  }
+
+  /** What a locator says after the file's path. */
+  placeOf(record: number): string {
+    return placeIn(this.#named, record);
   }
 
   /** How the file is packed: lines, zip, parquet … */

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { int32At } from '../lists/at.ts';
 import { NumberColumn } from './number-column.ts';
 import { detailsOf, type RecordDetails } from './record-details.ts';
 
@@ -47,8 +48,10 @@ export class PackedDetails {
   /** null if they were not kept, or are too long. */
   at(record: number): RecordDetails | null {
     if (!this.has(record)) return null;
-    const line = packedLines(this.#chunks[this.#chunkOf.at(record)])[this.#lineOf.at(record)];
-    return line === undefined ? null : detailsOf(line);
+    const { text, ends } = packedLines(this.#chunks[this.#chunkOf.at(record)]);
+    const line = this.#lineOf.at(record);
+    const end = ends[line];
+    return end === undefined ? null : detailsOf(text, line === 0 ? 0 : int32At(ends, line - 1) + 1, end);
   }
 
   /** @param records of the lines, in order; null for a line that is not needed any more */
@@ -91,21 +94,32 @@ export class PackedDetails {
   }
 }
 
+/** A text and where each of its lines ends: as many texts of their own would be moved in memory until nobody needs them. */
+interface PackedLines {
+  text: string;
+  ends: Int32Array;
+}
+
+const NO_LINES: PackedLines = { text: '', ends: new Int32Array(0) };
+
 /** Lines that were unpacked last, of all files: a sorted list asks for them in any order. */
-const unpacked = new LRUCache<Uint8Array, readonly string[]>({ maxSize: MOST_UNPACKED });
+const unpacked = new LRUCache<Uint8Array, PackedLines>({ maxSize: MOST_UNPACKED });
 
 /** Kept bytes that cannot be unpacked hold nothing: their records are read instead. */
-function packedLines(packed: Uint8Array | undefined): readonly string[] {
-  if (packed === undefined) return [];
+function packedLines(packed: Uint8Array | undefined): PackedLines {
+  if (packed === undefined) return NO_LINES;
   const known = unpacked.get(packed);
   if (known !== undefined) return known;
   let text = '';
   try {
     text = inflateRawSync(packed, { maxOutputLength: MOST_UNPACKED }).toString('utf8');
   } catch {
-    return [];
+    return NO_LINES;
   }
-  const lines = text.split('\n');
+  const ends: number[] = [];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) ends.push(end);
+  ends.push(text.length);
+  const lines = { text, ends: Int32Array.from(ends) };
   unpacked.set(packed, lines, { size: text.length + 1 });
   return lines;
 }

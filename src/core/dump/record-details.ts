@@ -1,4 +1,3 @@
-import { parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject } from '../json/value.ts';
 import { findingJson } from '../rollout/finding.ts';
@@ -15,8 +14,8 @@ export interface RecordDetails {
   step: string;
   score: string;
   extras: string;
-  /** `isNamed`: the record says which group it is of. */
-  group: (Omit<GroupKey, 'prompt'> & { isNamed: boolean }) | null;
+  /** `key` and `uid` as pieces of JSON; `isNamed`: the record says which group it is of. */
+  group: { from: GroupKey['from']; key: string; uid: string; isNamed: boolean } | null;
 }
 
 /** Longer details are read from their record. */
@@ -49,27 +48,23 @@ function joinedText(parts: readonly string[]): string {
   return line.length > MOST_CHARS ? '' : line;
 }
 
-/** null if the line was not kept. */
-export function detailsOf(line: string): RecordDetails | null {
-  const parts = line.split(BETWEEN);
+/** The details in a line from `from` up to `to`; null if they were not kept. */
+export function detailsOf(text: string, from = 0, to = text.length): RecordDetails | null {
+  const parts: string[] = [];
+  for (let start = from; start <= to; ) {
+    const tab = text.indexOf(BETWEEN, start);
+    const end = tab === -1 || tab > to ? to : tab;
+    parts.push(text.slice(start, end));
+    start = end + 1;
+  }
   if (parts.length === 2) {
     const [error = 'null', findings = '[]'] = parts;
     return { format: null, error, findings, step: 'null', score: 'null', extras: '{}', group: null };
   }
-  const [format, findings, step, score, extras, from, key, uid, named] = parts;
-  if (!format || !findings || !step || !score || !extras || !from || !key || !uid || !named) return null;
-  const group = {
-    from: from === 'uid' ? from : 'prompt',
-    key: textIn(key) ?? '',
-    uid: textIn(uid),
-    isNamed: named === '1',
-  } as const;
+  const [format, findings, step, score, extras, basis, key, uid, named] = parts;
+  if (!format || !findings || !step || !score || !extras || !basis || !key || !uid || !named) return null;
+  const group = { from: basis === 'uid' ? basis : 'prompt', key, uid, isNamed: named === '1' } as const;
   return { format, error: null, findings, step, score, extras, group };
-}
-
-function textIn(json: string): string | null {
-  const value = parseJson(json);
-  return typeof value === 'string' ? value : null;
 }
 
 /** An integer beyond 2^53 as recorded; the domain's numbers cannot hold all its digits. */

@@ -10,26 +10,30 @@ interface NamedRecords {
 }
 
 /** The locator of a record: `FILE:LINE`, with its part if a line holds several, or the path of an archive member. */
-export function locatorIn({ path, index, copy }: NamedRecords, record: number): string {
+export const locatorIn = (records: NamedRecords, record: number): string =>
+  shownPath(records.path) + placeIn(records, record);
+
+/** What a locator says after the path of the file. */
+export function placeIn({ index, copy }: NamedRecords, record: number): string {
   const line = index.line(record);
   const place = copy?.places[line - 1] ?? `:${line}`;
   const part = index.part(record);
   const isAlone = part <= 1 && index.line(record + 1) !== line;
-  return shownPath(path) + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
+  return place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
 }
 
 /**
  * The record of a locator's suffix (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file), or -1.
  */
 export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' | 'part' | 'member'>): number {
-  const { path, index, copy } = records;
+  const { index, copy } = records;
   const { line, part, member } = place;
   if (member === '' && line !== null && !hasPlaces(copy)) return index.recordAtLine(line, part);
   // Lines are named by number even if there is only one.
   const isWhole = member === '' && copy !== null && (line === null || (line === 1 && part <= 1));
   const ending = endingOf(place);
   for (let record = 0; record < index.count; record++) {
-    const own = locatorIn(records, record).slice(shownPath(path).length);
+    const own = placeIn(records, record);
     if (own === ending || (isWhole && index.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
       return record;
   }

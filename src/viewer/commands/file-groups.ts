@@ -2,7 +2,6 @@ import { settleNumbers } from '../../analysis/facts/group-numbers.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
-import { printJson } from '../../core/json/print.ts';
 import { type JsonValue, objectIn } from '../../core/json/value.ts';
 import {
   type GroupKey,
@@ -28,26 +27,26 @@ export class FileGroups {
 
   /** null for a bad record, and if nothing distinguishes the prompts of its step. */
   of(file: DumpFile, { rollout, record }: Pick<DumpRecord, 'rollout' | 'record'>): string | null {
-    return rollout === null ? null : this.#groupOf(file, record, groupKeyOf(rollout), () => rollout);
+    if (rollout === null) return null;
+    const own = groupKeyOf(rollout);
+    if (this.#rows++ < MOST_NOTED) this.#note(own.key, rollout);
+    return this.#groupOf(file, record, own);
   }
 
   /** The same from what was kept of a record, as JSON. */
   ofKept(file: DumpFile, record: number, { group, extras }: RecordDetails): string | null {
     if (group === null) return null;
-    const key = this.#groupOf(file, record, group, () => {
-      const read = parseJson(extras);
-      return { extras: objectIn(read), ...(group.isNamed ? { group: '' } : {}) };
-    });
-    return key === null ? null : printJson(key);
+    const { from, key, uid, isNamed } = group;
+    if (this.#rows++ < MOST_NOTED)
+      this.#note(String(parseJson(key)), { extras: objectIn(parseJson(extras)), ...(isNamed ? { group: '' } : {}) });
+    return this.#groupOf(file, record, { from, key, uid: uid === 'null' ? null : uid });
   }
 
   #groupOf(
     file: DumpFile,
     record: number,
     { from, key, uid }: Omit<GroupKey, 'prompt'>,
-    row: () => GroupFields,
   ): string | null {
-    if (this.#rows++ < MOST_NOTED) this.#note(key, row());
     if (from === 'uid' || (uid === null && this.#isPlain(file, file.stepOf(record)))) return key;
     let settled = this.#settled.get(file);
     if (settled === undefined) {

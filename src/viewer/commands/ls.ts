@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { layWhole, readFactRows } from '../../analysis/facts/fact-rows.ts';
-import { passing } from '../../analysis/facts/passing.ts';
+import { passing, passingWithDetails } from '../../analysis/facts/passing.ts';
 import { fieldCost } from '../../analysis/query/fields.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
 import { knownValue } from '../../analysis/query/on-columns.ts';
@@ -136,30 +136,32 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   else if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     const needs = data !== null && limit === Number.POSITIVE_INFINITY && isLarge(dump) ? 'details' : null;
-    for await (const place of order === null
-      ? listed(dump, asked, options, needs)
-      : sortedPlaces(dump, asked, order, limit, needs)) {
+    const lists = order === null ? listed(dump, asked, options, needs) : sortedLists(dump, asked, order, limit, needs);
+    for await (const { file, records } of lists) {
+      for (const record of records) {
+        if (printed >= limit) break;
+        printed++;
+        isRounded ||= isRoundedStep(file.stepOf(record));
+        const details = data === null ? null : file.details(record);
+        if (data !== null && details !== null) {
+          const full = data.add(data.kept(file, record, details));
+          if (full) await full;
+          if (details.format !== null) rollouts++;
+          continue;
+        }
+        const row = file.read(record);
+        if (data !== null) {
+          await data.add(data.read(row));
+          await data.end();
+        } else await printStyled(`${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`);
+        if (row.rollout !== null) rollouts++;
+        if (row.isUnknown && isJsonObject(row.json)) {
+          const known = unknown.get(file);
+          if (known === undefined) unknown.set(file, { count: 1, first: row.json });
+          else known.count++;
+        }
+      }
       if (printed >= limit) break;
-      printed++;
-      isRounded ||= isRoundedStep(place.file.stepOf(place.record));
-      const details = data === null ? null : place.file.details(place.record);
-      if (data !== null && details !== null) {
-        const full = data.add(data.kept(place, details));
-        if (full) await full;
-        if (details.format !== null) rollouts++;
-        continue;
-      }
-      const row = place.file.read(place.record);
-      if (data !== null) {
-        await data.add(data.read(row));
-        await data.end();
-      } else await printStyled(`${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`);
-      if (row.rollout !== null) rollouts++;
-      if (row.isUnknown && isJsonObject(row.json)) {
-        const known = unknown.get(row.file);
-        if (known === undefined) unknown.set(row.file, { count: 1, first: row.json });
-        else known.count++;
-      }
     }
     await data?.end();
     await dump.whenKept();
@@ -215,24 +217,34 @@ async function* listed(
   asked: ListRequest,
   { limit }: LsOptions,
   needs: 'details' | null,
-): AsyncGenerator<Place> {
+): AsyncGenerator<FileList> {
   // The next file may have to be fetched.
   let left = asked.filter === null ? limit : undefined;
-  for await (const file of indexedFiles(dump, left))
-    for await (const record of passing(dump, file, asked.filter, asked.kept, needs)) {
-      yield { file, record };
-      if (left !== undefined && --left <= 0) return;
-    }
+  for await (const file of indexedFiles(dump, left)) {
+    if (needs !== null)
+      for await (const records of passingWithDetails(dump, file, asked.filter, asked.kept)) yield { file, records };
+    else
+      for await (const record of passing(dump, file, asked.filter, asked.kept)) {
+        yield { file, records: [record] };
+        if (left !== undefined && --left <= 0) return;
+      }
+  }
+}
+
+/** Neighbours in the list. */
+interface FileList {
+  file: DumpFile;
+  records: readonly number[];
 }
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */
-async function* sortedPlaces(
+async function* sortedLists(
   dump: Dump,
   asked: ListRequest,
   order: SortOrder,
   limit: number,
   needs: 'details' | null,
-): AsyncGenerator<Place> {
+): AsyncGenerator<FileList> {
   const rows = new FirstOf<Place & { value: SortValue }>(limit, (a, b) =>
     compareValues(a.value, b.value, order.descending),
   );
@@ -243,9 +255,12 @@ async function* sortedPlaces(
     rows.add({ file, record, value });
   };
   for await (const file of indexedFiles(dump)) {
-    const asks = needs ?? (fieldCost(order.field) === 'facts' ? 'facts' : null);
+    const asks = fieldCost(order.field) === 'facts' ? 'facts' : null;
     const readValue = (record: number) => sortValue(order, Subject.of({ file, record }, asked.kept));
-    if (asked.filter === null && asks === null) {
+    if (needs !== null)
+      for await (const records of passingWithDetails(dump, file, asked.filter, asked.kept))
+        for (const record of records) add(file, record, readValue(record));
+    else if (asked.filter === null && asks === null) {
       // Waiting for each row costs more than the row, and so does finding again which column has the value.
       const known = knownValue(file, order.field);
       for (let record = 0; record < file.count; record++) {
@@ -257,7 +272,7 @@ async function* sortedPlaces(
         add(file, record, readValue(record));
   }
   if (count > 0 && !hasValue) say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
-  yield* rows.sorted();
+  for (const { file, record } of rows.sorted()) yield { file, records: [record] };
 }
 
 /** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */
@@ -278,7 +293,7 @@ class DataLines extends LineWriter {
     return this.#csv ? csvLine(own) : `${printJson({ ...own, labels: this.#labels.of(row.raw).map(labelJson) })}\n`;
   }
 
-  kept({ file, record }: Place, details: RecordDetails): string {
+  kept(file: DumpFile, record: number, details: RecordDetails): string {
     let rows = this.#kept.get(file);
     if (rows === undefined) {
       rows = new KeptRows(file, this.#csv);
@@ -286,8 +301,8 @@ class DataLines extends LineWriter {
     }
     const group = this.groups.ofKept(file, record, details);
     if (this.#csv) return rows.csv(record, details, group);
-    const labels = this.#labels.isEmpty ? [] : this.#labels.of(file.raw(record) ?? '').map(labelJson);
-    return `{${rows.members(record, details, group)},"labels":${printJson(labels)}}\n`;
+    const labels = this.#labels.isEmpty ? '[]' : printJson(this.#labels.of(file.raw(record) ?? '').map(labelJson));
+    return rows.json(record, details, group, labels);
   }
 }
 
