@@ -1,4 +1,4 @@
-import { float64At } from '../core/lists/at.ts';
+import { float64At, itemAt, uint32At } from '../core/lists/at.ts';
 import { CHECKS } from '../core/rollout/checks.ts';
 import { FACTS, isQuantity } from '../core/rollout/facts.ts';
 import type { FactRows } from './facts/fact-rows.ts';
@@ -22,20 +22,32 @@ export interface SummaryRow {
 
 /** Sums up some of the rows. */
 export function summarise(rows: FactRows, members: readonly number[]): SummaryRow {
-  const read = members.filter((row) => !rows.has(row, 'not_here'));
-  const own = read.filter((row) => !rows.has(row, 'bad_record'));
+  // Few sets of findings occur in a dump, so each check is asked once a set.
+  const { of, first } = rows.findingSets();
+  const sizes = new Uint32Array(first.length);
+  for (const row of members) {
+    const set = uint32At(of, row);
+    sizes[set] = uint32At(sizes, set) + 1;
+  }
+  const present = [...first.keys()].filter((set) => sizes[set] !== 0);
+  const countOf = (sets: readonly number[], has: (row: number) => boolean = () => true): number =>
+    sets.reduce((sum, set) => sum + (has(itemAt(first, set)) ? uint32At(sizes, set) : 0), 0);
+  const read = present.filter((set) => !rows.has(itemAt(first, set), 'not_here'));
+  const rollouts = read.filter((set) => !rows.has(itemAt(first, set), 'bad_record'));
+  const isOwn = new Set(rollouts);
+  const own = rollouts.length === present.length ? members : members.filter((row) => isOwn.has(uint32At(of, row)));
   const scores = momentsOf(rows.numbers('score'), own);
   const quantities = FACTS.filter(isQuantity);
-  const counts = CHECKS.map((check): [string, number] => [check, own.filter((row) => rows.has(row, check)).length]);
+  const counts = CHECKS.map((check): [string, number] => [check, countOf(rollouts, (row) => rows.has(row, check))]);
   return {
     rollouts: own.length,
-    bad: read.length - own.length,
+    bad: countOf(read) - own.length,
     scored: scores.count,
     mean: scores.mean,
     deviation: scores.deviation,
     facts: new Map(quantities.map(({ name }) => [name, momentsOf(rows.numbers(name), own).mean])),
     findings: new Map(counts.filter(([, count]) => count > 0)),
-    observed: new Map(CHECKS.map((check) => [check, own.filter((row) => rows.isObserved(row, check)).length])),
+    observed: new Map(CHECKS.map((check) => [check, countOf(rollouts, (row) => rows.isObserved(row, check))])),
   };
 }
 

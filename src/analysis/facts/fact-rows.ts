@@ -15,6 +15,7 @@ import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
 import { laySignals } from '../signal/lay-signals.ts';
 import { type FactTable, factTableOf, layMeasures } from './fact-table.ts';
+import { type FindingSets, findingSetsOf } from './finding-sets.ts';
 import { isGroupMeasure } from './group-measures.ts';
 import { accepter } from './passing.ts';
 
@@ -36,7 +37,7 @@ export interface FactRows {
   /** Whether the check had its input; for a bad record only `bad_record` had. */
   isObserved(row: number, check: Check): boolean;
   /** Rows with the same findings and the same checks observed have the same number, and `first` one of them. */
-  findingSets(): { of: Uint32Array; first: readonly number[] };
+  findingSets(): FindingSets;
   /** The place of the row's record. */
   place(row: number): { file: DumpFile; record: number };
   /** A fact as the number that it is kept as: the place of a word among its words. */
@@ -95,6 +96,7 @@ class TableRows implements FactRows {
   readonly #accepted: Uint32Array | null;
   readonly #numbers = new Map<string, Float64Array>();
   #bits: { found: Float64Array; observed: Float64Array } | null = null;
+  #sets: FindingSets | null = null;
   #groups: Int32Array | null = null;
   #prompts: Int32Array | null = null;
 
@@ -145,25 +147,10 @@ class TableRows implements FactRows {
     return namesCheck(float64At(found, row), float64At(observed, row), check);
   }
 
-  findingSets(): { of: Uint32Array; first: number[] } {
+  findingSets(): FindingSets {
     const { found, observed } = this.#checks();
-    const of = new Uint32Array(this.length);
-    const first: number[] = [];
-    const known = new Map<number, Map<number, number>>();
-    for (let row = 0; row < of.length; row++) {
-      let sets = known.get(float64At(found, row));
-      if (sets === undefined) {
-        sets = new Map();
-        known.set(float64At(found, row), sets);
-      }
-      let set = sets.get(float64At(observed, row));
-      if (set === undefined) {
-        set = first.push(row) - 1;
-        sets.set(float64At(observed, row), set);
-      }
-      of[row] = set;
-    }
-    return { of, first };
+    this.#sets ??= findingSetsOf(found, observed);
+    return this.#sets;
   }
 
   place(row: number): { file: DumpFile; record: number } {
@@ -214,7 +201,13 @@ class TableRows implements FactRows {
     ]);
     for (const { index } of this.#table.files)
       for (const name of index.columns.cells.keys()) if (!isOwnCell(name)) names.add(nameOfCell(name));
-    return [...names].filter((name) => this.numbers(name).some((value) => !Number.isNaN(value)));
+    return [...names].filter((name) => !this.#isEmptyFact(name) && this.numbers(name).some(isKnown));
+  }
+
+  /** No row of any file has the fact, which takes no column to see. */
+  #isEmptyFact(name: string): boolean {
+    const at = factAt(name);
+    return at >= 0 && this.#table.files.every(({ index }) => Number.isNaN(itemAt(index.columns.rows, at).same));
   }
 
   /** For each row, the findings and the checks that had their input, as bits. */
@@ -290,6 +283,8 @@ function fieldValue(file: DumpFile, field: Field): (record: number) => JsonValue
     return value === IN_RECORD ? Subject.of({ file, record }).value(field) : value;
   };
 }
+
+const isKnown = (value: number): boolean => !Number.isNaN(value);
 
 function numberIn(value: JsonValue | undefined): number {
   if (typeof value === 'number') return value;

@@ -1,46 +1,47 @@
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
-import { float64At, itemAt, uint32At } from '../../core/lists/at.ts';
+import type { DumpFile } from '../../core/dump/dump-file.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
 import type { FactRows } from './fact-rows.ts';
 import { GROUP_MEASURES } from './group-measures.ts';
 
-type FactCell = number | string | boolean | null;
+export type FactCell = number | string | boolean | null;
+
+/** Cells that repeat: a number for each row, and the cell of a number. Equal numbers have equal cells; null where it is unknown. */
+export interface KeyedCells {
+  keys: Float64Array | Int32Array | Uint32Array;
+  cellOf(key: number): FactCell;
+}
 
 /** A column of the table of facts, as a file or a database has it. */
-export interface FactColumn {
+export type FactColumn = {
   /** A word: the dots of a fact's name are underscores here. */
   name: string;
   type: 'DOUBLE' | 'INT32' | 'STRING' | 'BOOLEAN';
-  /** The cells of the rows from `from` up to `to`; null where it is unknown. */
-  cells(from: number, to: number): FactCell[] | Float64Array;
-}
+} & (KeyedCells | { at(row: number): FactCell });
 
 /** One row a rollout: its place, its scores, every fact, measure and finding, and the values of the record's other keys. */
 export function factColumns(facts: FactRows, runOf: (path: string) => string): FactColumn[] {
   const { groups, prompts } = facts;
+  const { of, files } = rowFiles(facts);
+  const ofFile = (cellOf: (file: DumpFile) => string): KeyedCells => ({
+    keys: of,
+    cellOf: (at) => cellOf(itemAt(files, at)),
+  });
   return [
-    ofEach('run', 'STRING', (row) => runOf(facts.place(row).file.path)),
-    ofEach('locator', 'STRING', (row) => locatorIn(facts, row)),
-    ofEach('stream', 'STRING', (row) => facts.place(row).file.stream),
+    { name: 'run', type: 'STRING', ...ofFile(({ path }) => runOf(path)) },
+    { name: 'locator', type: 'STRING', at: (row) => locatorIn(facts, row) },
+    { name: 'stream', type: 'STRING', ...ofFile(({ stream }) => stream) },
     numbers(facts, 'step'),
-    ofEach('score', 'DOUBLE', (row) => scoreIn(facts, row)),
-    ofEach('group_id', 'INT32', (row) => numberOrNull(groups[row])),
-    ofEach('prompt_id', 'INT32', (row) => numberOrNull(prompts[row])),
+    scores(facts),
+    { name: 'group_id', type: 'INT32', keys: groups, cellOf: countOrNull },
+    { name: 'prompt_id', type: 'INT32', keys: prompts, cellOf: countOrNull },
     ...GROUP_MEASURES.map((name) => numbers(facts, name)),
     ...FACTS.map((fact): FactColumn => {
       if (fact.words === undefined && fact.isSignature === undefined) return numbers(facts, fact.name);
-      const column = facts.factNumbers(fact.name);
-      const words = new Map<number, FactCell>([[Number.NaN, null]]);
-      return ofEach(wordOf(fact.name), 'STRING', (row) => {
-        const value = column[row] ?? Number.NaN;
-        let word = words.get(value);
-        if (word === undefined) {
-          word = factValue(fact, value);
-          words.set(value, word);
-        }
-        return word;
-      });
+      const cellOf = (value: number): FactCell => (Number.isNaN(value) ? null : factValue(fact, value));
+      return { name: wordOf(fact.name), type: 'STRING', keys: facts.factNumbers(fact.name), cellOf };
     }),
     ...findingColumns(facts),
     ...extraColumns(facts),
@@ -49,81 +50,62 @@ export function factColumns(facts: FactRows, runOf: (path: string) => string): F
 
 const wordOf = (name: string): string => name.replaceAll('.', '_');
 
-const ofEach = (name: string, type: FactColumn['type'], at: (row: number) => FactCell): FactColumn => ({
-  name,
-  type,
-  cells: (from, to) => {
-    const cells = new Array<FactCell>(to - from);
-    for (let row = from; row < to; row++) cells[row - from] = at(row);
-    return cells;
-  },
-});
-
-function numbers(facts: FactRows, name: string): FactColumn {
-  const column = facts.numbers(name);
-  return {
-    name: wordOf(name),
-    type: 'DOUBLE',
-    cells: (from, to) => {
-      const values = column.subarray(from, to);
-      let known = 0;
-      while (known < values.length && !Number.isNaN(values[known])) known++;
-      if (known === values.length) return values;
-      const cells = new Array<FactCell>(values.length);
-      for (let at = 0; at < values.length; at++) {
-        const value = float64At(values, at);
-        cells[at] = Number.isNaN(value) ? null : value;
-      }
-      return cells;
-    },
-  };
+/** The number of each row's file. */
+function rowFiles(facts: FactRows): { of: Int32Array; files: DumpFile[] } {
+  const of = new Int32Array(facts.length);
+  const known = new Map<DumpFile, number>();
+  for (let row = 0; row < of.length; row++) {
+    const { file } = facts.place(row);
+    let at = known.get(file);
+    if (at === undefined) {
+      at = known.size;
+      known.set(file, at);
+    }
+    of[row] = at;
+  }
+  return { of, files: [...known.keys()] };
 }
 
-/**
- * Few sets of findings occur in a dump, so each check is asked once a set. Most checks answer alike in all of them, so
- * their columns are laid once and share their cells.
- */
+const numbers = (facts: FactRows, name: string): FactColumn => ({
+  name: wordOf(name),
+  type: 'DOUBLE',
+  keys: facts.numbers(name),
+  cellOf: numberOrNull,
+});
+
+const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+/** -1 is no group. */
+const countOrNull = (value: number): number | null => (value < 0 ? null : value);
+
+/** A recorded NaN is one; a rollout without a score has none. */
+function scores(facts: FactRows): FactColumn {
+  const at = (row: number): number | null => {
+    const { file, record } = facts.place(row);
+    return file.score(record) ?? null;
+  };
+  const keys = facts.numbers('score');
+  const hasNaN = keys.some((score, row) => Number.isNaN(score) && at(row) !== null);
+  return { name: 'score', type: 'DOUBLE', ...(hasNaN ? { at } : { keys, cellOf: numberOrNull }) };
+}
+
+/** Few sets of findings occur in a dump, so each check is asked once a set; those that answer alike share their cells. */
 function findingColumns(facts: FactRows): FactColumn[] {
   const { of, first } = facts.findingSets();
-  const known = new Map<string, FactColumn['cells']>();
+  const known = new Map<string, KeyedCells['cellOf']>();
   return CHECKS.map((check) => {
     const bySet = first.map((row) => facts.has(row, check) || (facts.isObserved(row, check) ? false : null));
     const answers = bySet.join();
-    let cells = known.get(answers);
-    if (cells === undefined) {
-      cells = laidOnce((from, to) => {
-        const cells = new Array<FactCell>(to - from);
-        for (let row = from; row < to; row++) cells[row - from] = itemAt(bySet, uint32At(of, row));
-        return cells;
-      });
-      known.set(answers, cells);
-    }
-    return { name: `finding_${check}`, type: 'BOOLEAN', cells };
+    const cellOf = known.get(answers) ?? ((set: number): FactCell => bySet[set] ?? null);
+    known.set(answers, cellOf);
+    return { name: `finding_${check}`, type: 'BOOLEAN', keys: of, cellOf };
   });
-}
-
-/** Columns are read a range at a time, all of a range before the next. */
-function laidOnce(lay: FactColumn['cells']): FactColumn['cells'] {
-  let last: { from: number; to: number; cells: FactCell[] | Float64Array } | null = null;
-  return (from, to) => {
-    if (last?.from !== from || last.to !== to) last = { from, to, cells: lay(from, to) };
-    return last.cells;
-  };
 }
 
 function locatorIn(facts: FactRows, row: number): string {
   const { file, record } = facts.place(row);
   return file.locator(record);
 }
-
-/** A recorded NaN is one; a rollout without a score has none. */
-function scoreIn(facts: FactRows, row: number): number | null {
-  const { file, record } = facts.place(row);
-  return file.score(record) ?? null;
-}
-
-/** -1 is no group. */
-const numberOrNull = (value: number | undefined): number | null => (value === undefined || value < 0 ? null : value);
 
 /** The other keys of the records, as far as they are kept: numbers, or words of a small set. */
 function extraColumns(facts: FactRows): FactColumn[] {
@@ -133,14 +115,33 @@ function extraColumns(facts: FactRows): FactColumn[] {
     const column = `extras_${wordOf(name)}`;
     if (known.length === 0) return [];
     if (known.every((cell) => typeof cell === 'boolean'))
-      return [ofEach(column, 'BOOLEAN', (row) => (cells[row] === true ? true : cells[row] === false ? false : null))];
-    if (known.every((cell) => typeof cell === 'number' || typeof cell === 'boolean'))
-      return [ofEach(column, 'DOUBLE', (row) => numberIn(cells[row]))];
-    return [ofEach(column, 'STRING', (row) => cellText(cells[row]))];
+      return [
+        { name: column, type: 'BOOLEAN', ...keyedBy(cells, (cell) => (typeof cell === 'boolean' ? cell : null)) },
+      ];
+    if (known.every((cell) => typeof cell === 'number' || typeof cell === 'boolean')) {
+      const at = (row: number) => numberIn(cells[row]);
+      if (known.some((cell) => Number.isNaN(cell))) return [{ name: column, type: 'DOUBLE', at }];
+      const keys = Float64Array.from(cells, (cell) => numberIn(cell) ?? Number.NaN);
+      return [{ name: column, type: 'DOUBLE', keys, cellOf: numberOrNull }];
+    }
+    return [{ name: column, type: 'STRING', ...keyedBy(cells, cellText) }];
   });
 }
 
 type TableCell = ReturnType<FactRows['cells']>[number];
+
+/** Numbers the cells that differ. */
+function keyedBy(cells: readonly TableCell[], cellOf: (cell: TableCell) => FactCell): KeyedCells {
+  const known = new Map<FactCell, number>();
+  const keys = Int32Array.from(cells, (one) => {
+    const cell = cellOf(one);
+    const key = known.get(cell) ?? known.size;
+    known.set(cell, key);
+    return key;
+  });
+  const all = [...known.keys()];
+  return { keys, cellOf: (key) => all[key] ?? null };
+}
 
 const numberIn = (cell: TableCell): number | null =>
   typeof cell === 'number' ? cell : typeof cell === 'boolean' ? Number(cell) : null;

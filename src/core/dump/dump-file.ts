@@ -19,7 +19,7 @@ import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepO
 import type { ReadMarks } from './read-marks.ts';
 import type { RecordDetails } from './record-details.ts';
 import { recordFactsOf } from './record-facts.ts';
-import { isPastLine, locatorIn, placeIn, recordNamed, whyNowhere } from './record-name.ts';
+import { isPastLine, locatorIn, placeInFile, recordNamed, whyNowhere } from './record-name.ts';
 import { AWAY_SHAPE, linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
 
@@ -192,7 +192,7 @@ export class DumpFile {
 
   /** What a locator says after the file's path. */
   placeOf(record: number): string {
-    return placeIn(this.#named, record);
+    return placeInFile(this.#named, record);
   }
 
   /** How the file is packed: lines, zip, parquet … */

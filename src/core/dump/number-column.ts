@@ -1,5 +1,3 @@
-import { numberInAt } from '../lists/at.ts';
-
 /** The array types of a column, the smallest first, each with its marker for an unknown number. */
 const FORMS = {
   u8: { make: (length: number) => new Uint8Array(length), unknown: 0xff },
@@ -36,7 +34,8 @@ export class NumberColumn {
   at(row: number): number {
     if (row >= this.#length) return Number.NaN;
     if (this.#form === null) return this.#same;
-    const value = numberInAt(this.#values, row);
+    // Read here and not by a function that all kinds of lists pass through.
+    const value = this.#values[row] ?? Number.NaN;
     return value === FORMS[this.#form].unknown ? Number.NaN : value;
   }
 
@@ -61,11 +60,10 @@ export class NumberColumn {
     if (this.#form === null) target.fill(this.#same, at, at + known);
     else {
       const { unknown } = FORMS[this.#form];
-      const values = this.#values;
-      for (let row = 0; row < known; row++) {
-        const value = numberInAt(values, row);
-        target[at + row] = value === unknown ? Number.NaN : value;
-      }
+      // The system copies and converts a list several times as fast as a loop.
+      target.set(this.#values.subarray(0, known), at);
+      if (!Number.isNaN(unknown))
+        for (let row = at; row < at + known; row++) if (target[row] === unknown) target[row] = Number.NaN;
     }
     target.fill(Number.NaN, at + known, at + length);
   }

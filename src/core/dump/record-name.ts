@@ -11,10 +11,10 @@ interface NamedRecords {
 
 /** The locator of a record: `FILE:LINE`, with its part if a line holds several, or the path of an archive member. */
 export const locatorIn = (records: NamedRecords, record: number): string =>
-  shownPath(records.path) + placeIn(records, record);
+  shownPath(records.path) + placeInFile(records, record);
 
 /** What a locator says after the path of the file. */
-export function placeIn({ index, copy }: NamedRecords, record: number): string {
+export function placeInFile({ index, copy }: NamedRecords, record: number): string {
   const line = index.line(record);
   const place = copy?.places[line - 1] ?? `:${line}`;
   const part = index.part(record);
@@ -33,7 +33,7 @@ export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' |
   const isWhole = member === '' && copy !== null && (line === null || (line === 1 && part <= 1));
   const ending = endingOf(place);
   for (let record = 0; record < index.count; record++) {
-    const own = placeIn(records, record);
+    const own = placeInFile(records, record);
     if (own === ending || (isWhole && index.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
       return record;
   }

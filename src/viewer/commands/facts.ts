@@ -7,8 +7,9 @@ import { plural } from '../../core/text/numbers.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { refuseOthers, refuseSources } from './export-target.ts';
+import { factLines } from './fact-lines.ts';
 import { withFacts } from './facts-of.ts';
-import { DONE, print, run, say } from './output.ts';
+import { DONE, LineWriter, run, say } from './output.ts';
 import { csvCells } from './row-csv.ts';
 
 interface FactsFileFlags extends ReadingFlags {
@@ -73,15 +74,13 @@ function tableOf(facts: FactRows, paths: readonly string[]): FactColumn[] {
   });
 }
 
-const ROWS_AT_ONCE = 1000;
-
 async function printColumns(columns: readonly FactColumn[], rows: number): Promise<void> {
-  await print(`${csvCells(columns.map(({ name }) => name))}\n`);
-  for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
-    const to = Math.min(rows, from + ROWS_AT_ONCE);
-    const cells = columns.map((column) => column.cells(from, to));
-    let text = '';
-    for (let row = 0; row < to - from; row++) text += `${csvCells(cells.map((column) => column[row]))}\n`;
-    await print(text);
+  const out = new LineWriter();
+  await out.add(`${csvCells(columns.map(({ name }) => name))}\n`);
+  const lineOf = factLines(columns, rows);
+  for (let row = 0; row < rows; row++) {
+    const full = out.add(lineOf(row));
+    if (full) await full;
   }
+  await out.end();
 }

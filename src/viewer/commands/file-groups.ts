@@ -42,11 +42,7 @@ export class FileGroups {
     return this.#groupOf(file, record, { from, key, uid: uid === 'null' ? null : uid });
   }
 
-  #groupOf(
-    file: DumpFile,
-    record: number,
-    { from, key, uid }: Omit<GroupKey, 'prompt'>,
-  ): string | null {
+  #groupOf(file: DumpFile, record: number, { from, key, uid }: Omit<GroupKey, 'prompt'>): string | null {
     if (from === 'uid' || (uid === null && this.#isPlain(file, file.stepOf(record)))) return key;
     let settled = this.#settled.get(file);
     if (settled === undefined) {

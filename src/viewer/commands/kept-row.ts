@@ -42,7 +42,8 @@ export class KeptRows {
   csv(record: number, details: RecordDetails, group: string | null): string {
     const file = this.#file;
     const place = file.placeOf(record);
-    const locator = this.#start !== '' && PLAIN_PLACE.test(place) ? this.#start + place : csvCells([file.locator(record)]);
+    const locator =
+      this.#start !== '' && PLAIN_PLACE.test(place) ? this.#start + place : csvCells([file.locator(record)]);
     const ends = `${file.index.length(record)},${findingTexts(details.findings)},${csvValue(details.error)}\n`;
     if (details.format === null) return `${locator}${','.repeat(COLUMNS - ENDS)}${ends}`;
     const step = details.step === 'null' ? csvCells([file.step]) : csvValue(details.step);

@@ -13,11 +13,9 @@ import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { dumpOfStream } from '../../core/dump/stream-file.ts';
 import type { UnknownRecords } from '../../core/dump/unknown-records.ts';
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
-import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import { FirstOf } from '../../core/lists/first-of.ts';
@@ -26,17 +24,15 @@ import { shownPath } from '../../core/text/shown-path.ts';
 import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { countOf } from './count.ts';
+import { DataLines } from './data-lines.ts';
 import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
-import { FileGroups } from './file-groups.ts';
 import { isRoundedStep, sayRoundedSteps, sayWithoutRollouts } from './file-notes.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
-import { KeptRows } from './kept-row.ts';
-import { ANSWER_IS_NO, DONE, hasColour, LineWriter, print, printStyled, run, say, USAGE } from './output.ts';
+import { ANSWER_IS_NO, DONE, hasColour, print, printStyled, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
-import { csvHead, csvLine } from './row-csv.ts';
-import { rowJson } from './row-json.ts';
-import { labelJson, type RowLabels, rowLabels } from './row-labels.ts';
+import { csvHead } from './row-csv.ts';
+import { rowLabels } from './row-labels.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
 
 export interface LsOptions extends ReadingFlags {
@@ -273,37 +269,6 @@ async function* sortedLists(
   }
   if (count > 0 && !hasValue) say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
   for (const { file, record } of rows.sorted()) yield { file, records: [record] };
-}
-
-/** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */
-class DataLines extends LineWriter {
-  readonly groups = new FileGroups();
-  readonly #csv: boolean;
-  readonly #labels: RowLabels;
-  readonly #kept = new Map<DumpFile, KeptRows>();
-
-  constructor(csv: boolean, labels: RowLabels) {
-    super();
-    this.#csv = csv;
-    this.#labels = labels;
-  }
-
-  read(row: DumpRecord): string {
-    const own = rowJson(row, this.groups.of(row.file, row));
-    return this.#csv ? csvLine(own) : `${printJson({ ...own, labels: this.#labels.of(row.raw).map(labelJson) })}\n`;
-  }
-
-  kept(file: DumpFile, record: number, details: RecordDetails): string {
-    let rows = this.#kept.get(file);
-    if (rows === undefined) {
-      rows = new KeptRows(file, this.#csv);
-      this.#kept.set(file, rows);
-    }
-    const group = this.groups.ofKept(file, record, details);
-    if (this.#csv) return rows.csv(record, details, group);
-    const labels = this.#labels.isEmpty ? '[]' : printJson(this.#labels.of(file.raw(record) ?? '').map(labelJson));
-    return rows.json(record, details, group, labels);
-  }
 }
 
 /** Threads that read all records take longer to start than a few take to read. */

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, expect, test } from 'vitest';
 import { writeColumns } from '../../../src/analysis/export/files/parquet-file.ts';
+import type { FactCell, FactColumn } from '../../../src/analysis/facts/facts-table.ts';
+import { factLines } from '../../../src/viewer/commands/fact-lines.ts';
 import { csvCells } from '../../../src/viewer/commands/row-csv.ts';
 import { ask, jsonLines } from '../../program.ts';
 
@@ -103,6 +105,8 @@ test('columns of any length and any gaps come back from a Parquet file as they w
   const column = fc.constantFrom(...types).chain((type) =>
     fc.record({
       type: fc.constant(type),
+      // Cells of their own, cells by their number among the drawn ones, and numbers that are their own cells.
+      form: fc.constantFrom('own', 'numbered', 'numbers'),
       // Drawn cells repeat in a column as often as it has room.
       drawn: fc.array(fc.option<number | string | boolean>(cell[type]), { minLength: 1, maxLength: 40 }),
     }),
@@ -112,10 +116,24 @@ test('columns of any length and any gaps come back from a Parquet file as they w
     fc.array(column, { minLength: 1, maxLength: 4 }),
     fc.constantFrom(1, 7, 999, 9_999, 10_000, 10_001, 20_005),
     async (columns, rows) => {
-      const named = columns.map(({ type, drawn }, at) => {
-        const all = Array.from({ length: rows }, (_, row) => drawn[row % drawn.length] ?? null);
-        return { name: `c${at}`, type, all, cells: (from: number, to: number) => all.slice(from, to) };
+      const named = columns.map(({ type, form, drawn }, at): FactColumn & { all: FactCell[] } => {
+        const all = Array.from({ length: rows }, (_, row): FactCell => drawn[row % drawn.length] ?? null);
+        const own = { name: `c${at}`, type, all };
+        if (form === 'numbers' && type === 'DOUBLE') {
+          const keys = Float64Array.from(all, (cell) => (typeof cell === 'number' ? cell : Number.NaN));
+          const cells = Array.from(keys, (key) => (Number.isNaN(key) ? null : key));
+          return { ...own, all: cells, keys, cellOf: (key) => (Number.isNaN(key) ? null : key) };
+        }
+        if (form === 'own') return { ...own, at: (row) => all[row] ?? null };
+        return {
+          ...own,
+          keys: Int32Array.from(all, (_, row) => row % drawn.length),
+          cellOf: (key) => drawn[key] ?? null,
+        };
       });
+      const lineOf = factLines(named, rows);
+      for (let row = 0; row < rows; row += 97)
+        expect(lineOf(row)).toBe(`${csvCells(named.map(({ all }) => all[row] ?? null))}\n`);
       await writeColumns(path, named, rows);
       const read = await parquetRows(path);
       expect(read).toHaveLength(rows);
