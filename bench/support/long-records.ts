@@ -61,6 +61,8 @@ const jsonOf = (bytes: number): string =>
 
 /** Records, each long in a different way. */
 export const LONG_RECORDS: Record<string, () => object> = {
+  // What the start takes by itself.
+  'a short text': () => verl('let me verify each step of it.\n'.repeat(100)),
   'one text of 45 MB': () => verl('let me verify each step of it.\n'.repeat(1_450_000)),
   'one line of 45 MB': () => verl('let me verify each step of it. '.repeat(1_450_000)),
   'one word of 45 MB': () => verl('letmeverify'.repeat(4_000_000)),
@@ -87,7 +89,7 @@ export const LONG_RECORDS: Record<string, () => object> = {
   'a million numbers': () => verl('fine', { numbers: indices(1_000_000) }),
   'a record of 100,000 keys': () => verl('fine', manyKeys(100_000)),
   'an object of 100,000 keys': () => verl('fine', { extra: manyKeys(100_000) }),
-  'nested 10,000 deep': () => verl('fine', { deep: JSON.parse(`${'[{"a":'.repeat(5000)}1${'}]'.repeat(5000)}`) }),
+  'nested 4,000 deep': () => verl('fine', { deep: JSON.parse(`${'[{"a":'.repeat(2000)}1${'}]'.repeat(2000)}`) }),
   '200,000 tokens': () =>
     verl(indices(200).map(turn).join(''), {
       prompt_ids: indices(1000),

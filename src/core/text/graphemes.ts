@@ -7,6 +7,8 @@ import * as width from './cluster-width.ts';
  * points can join goes there at all.
  */
 const CHUNK = 200;
+/** A chunk whose characters may join takes as long as so many others: about 0.5 ms for 1,000 characters. */
+const JOINED_WEIGHT = 16;
 
 /** Characters that may join with a neighbour: marks, joiners and format characters, flags, skin tones, Hangul jamo. */
 const JOINING = /[\p{M}\p{Cf}\p{RI}\p{EMod}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u;
@@ -78,7 +80,7 @@ export function graphemes(text: string, start = 0, end = text.length): Graphemes
 
 /**
  * Calls `each` with the end and the width of each grapheme in order. No list: that of a 50 MB text takes 300 MB.
- * @param most UTF-16 units after which it may stop
+ * @param most UTF-16 units after which it may stop; those that may join count more
  * @returns the offset at which to continue; `end` at the end
  */
 export function eachGrapheme(
@@ -89,10 +91,13 @@ export function eachGrapheme(
   most = Number.POSITIVE_INFINITY,
 ): number {
   let from = start;
-  while (from < end && from - start < most) {
+  let spent = 0;
+  while (from < end && spent < most) {
     const to = chunkEnd(text, from, end);
     const chunk = text.slice(from, to);
-    if (JOINING.test(chunk)) {
+    const isJoined = JOINING.test(chunk);
+    spent += isJoined ? chunk.length * JOINED_WEIGHT : chunk.length;
+    if (isJoined) {
       for (const { segment, index } of segmentsOf(chunk)) {
         each(from + index + segment.length, clusterWidth(segment));
       }

@@ -1,5 +1,4 @@
 import { lazily } from './lazily.ts';
-import { TEXT_SLICE } from './slices.ts';
 
 /**
  * Text from a model or a tool is hostile: it may hold escape sequences that move the cursor, retitle the window or
@@ -44,13 +43,16 @@ export function sanitiseLine(text: string): string {
   return PLAIN_LINE.test(text) ? text : sanitise(text).replace(/[\t\n]/g, sign);
 }
 
+/** UTF-16 units between two pauses: up to 10 ms of characters that join. */
+const SLICE = 65_536;
+
 /** Like `sanitise`, with pauses for long text. */
 export function* sanitising(text: string): Generator<void, string> {
-  if (text.length <= TEXT_SLICE) return sanitise(text);
+  if (text.length <= SLICE) return sanitise(text);
   const parts: string[] = [];
   let isSame = true;
   for (let at = 0; at < text.length; ) {
-    const end = sliceEnd(text, at + TEXT_SLICE);
+    const end = sliceEnd(text, at + SLICE);
     const part = text.slice(at, end);
     const safe = sanitise(part);
     isSame &&= safe === part;
@@ -62,9 +64,26 @@ export function* sanitising(text: string): Generator<void, string> {
   return isSame ? text : parts.join('');
 }
 
-/** A position from which text reads as if it began there: before a common letter, or an emoji of two units. */
+/**
+ * A position from which text reads as if it began there: not within a pair of surrogates, nor before a joiner or a
+ * selector, which is text only behind a character that it can join.
+ */
 function sliceEnd(text: string, from: number): number {
   let end = from;
-  while (end < text.length && !USUAL.test(text.charAt(end)) && !/[\ud83c-\ud83e]/.test(text.charAt(end))) end++;
+  while (end < text.length && (isLow(text, end) || (isJoiner(text, end) && !isJoiner(text, before(text, end))))) end++;
   return Math.min(end, text.length);
 }
+
+const isLow = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+const before = (text: string, at: number): number => (isLow(text, at - 1) ? at - 2 : at - 1);
+const JOINERS: readonly (readonly [from: number, to: number])[] = [
+  [0x180b, 0x180f],
+  [0x200c, 0x200d],
+  [0xfe00, 0xfe0f],
+  // The high surrogate of the other selectors.
+  [0xdb40, 0xdb40],
+];
+const isJoiner = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at);
+  return JOINERS.some(([from, to]) => unit >= from && unit <= to);
+};

@@ -7,6 +7,8 @@ import { cellWidth, eachGrapheme, graphemes } from './graphemes.ts';
 const TAB = 4;
 /** UTF-16 units laid out between two checks of the clock: about a millisecond of wide letters. */
 const SLICE = 65_536;
+/** UTF-16 units for each cell of a line: marks without end, which take no cell, are cut. */
+const CELL_UNITS = 64;
 /** The initial capacity in lines. */
 const FEW = 4;
 
@@ -89,6 +91,7 @@ function* wrapAscii(out: Builder, text: string, start: number, end: number, widt
 
 function* wrapAny(out: Builder, text: string, start: number, end: number, width: number): Generator<void> {
   const hang = hangOf(text.slice(start, Math.min(end, start + width)), width);
+  const most = CELL_UNITS * width;
   let room = width;
   let cells = 0;
   let lineStart = start;
@@ -112,7 +115,7 @@ function* wrapAny(out: Builder, text: string, start: number, end: number, width:
       breakAt = from;
       breakCells = cells;
     }
-    if (cells + cell > room && !blank) {
+    if ((cells + cell > room && !blank) || to - lineStart > most) {
       // The word that moves down goes after the hanging indent; if it does not fit there, it is cut here instead.
       const moves = breakAt > lineStart && cells - breakCells + cell <= width - hang;
       const at = moves ? breakAt : from;

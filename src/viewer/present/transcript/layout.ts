@@ -18,8 +18,12 @@ const BLOCK_UNITS = 200;
 /** UTF-16 units from which known lines are reused rather than wrapped again: wrapping 17 million of Chinese takes 3 s. */
 const WORTH_KEEPING = 10_000;
 
-/** UTF-16 units of a long rollout that may be laid out to find a position, until `more` goes on; and those that a pause counts as. */
+/**
+ * UTF-16 units of a long rollout that may be laid out to find a position, until `more` goes on; and those that a pause counts as, within a
+ * long block and elsewhere.
+ */
 const UNITS_AHEAD = 4 * SHARE_UNITS;
+const WRAPPED_UNITS = SHARE_UNITS / 2;
 const PAUSE_UNITS = 4096;
 
 /** A position in a transcript that survives changes of width and folds. */
@@ -217,7 +221,7 @@ export class Layout {
   *#layBlock(laid: LaidSection, block: Block): Generator<void> {
     const room = this.#wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
     const before = this.#before;
-    const lines = (before === null ? null : before.#linesOf(block, room)) ?? (yield* wrapping(block.text, room));
+    const lines = (before === null ? null : before.#linesOf(block, room)) ?? (yield* this.#wrapping(block.text, room));
     const long = block.clip === true && isLong(lines.count);
     const clipped = long && this.#opened.get(`${block.id}.clip`) !== false;
     if (block.fold !== undefined) laid.folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
@@ -228,6 +232,16 @@ export class Layout {
     laid.bytes += 300 * (laid.placed.length - placed);
     laid.bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
     laid.bytes += (block.ranges?.length ?? 0) * 60;
+  }
+
+  *#wrapping(text: string, room: number): Generator<void, Lines> {
+    const work = wrapping(text, room);
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      this.#units += WRAPPED_UNITS;
+      yield;
+    }
   }
 
   /** The lines of a long text that is already laid out: only a fold around it has changed. */

@@ -23,7 +23,7 @@ const RECORD_WEIGHT = 6;
  * ms of the first run, which ends early once everything required is laid out; of later runs between keys and frames; and between two frames
  * of it.
  */
-const FIRST_GO = 20;
+const FIRST_GO = 10;
 const GO = 8;
 const SHOW = 100;
 

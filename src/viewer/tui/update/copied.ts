@@ -59,8 +59,9 @@ function filesPatch(record: DumpRecord): Copied | string {
   return { text: patch, words: `the changes of files as a patch${without}` };
 }
 
-const recordJson = ({ bytes, raw }: DumpRecord): Copied => ({
-  text: bytes > MAX_COPY ? null : raw,
+/** The text of a long record is read when somebody asks for it. */
+const recordJson = (record: DumpRecord): Copied => ({
+  text: record.bytes > MAX_COPY ? null : record.raw,
   words: 'the record as JSON',
 });
 
