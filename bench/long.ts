@@ -8,7 +8,7 @@ const directory = join(root, '.bench/long');
 const stalls = join(directory, 'stalls');
 const GOAL = 50;
 /** ms within which the program has nothing more to do. */
-const PATIENCE = 30_000;
+const PATIENCE = 120_000;
 /** MB of memory for two records of 45 MB. */
 const MOST_MEMORY = 600;
 
