@@ -113,6 +113,12 @@ describe('wrap', () => {
     const text = `${'x'.repeat(5000)}\n${'计'.repeat(5000)}`;
     expect(wrap(text, Infinity).count).toBe(2);
   });
+
+  test('marks without end are cut into lines', () => {
+    const lines = shown(`e${'\u0301'.repeat(5000)}`, 20);
+    expect(lines.join('').length).toBe(5001);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(64 * 20);
+  });
 });
 
 describe('graphemes', () => {
