@@ -1,3 +1,4 @@
+import { finished } from '../../core/async/finished.ts';
 import type { Rollout, ToolCall } from '../../core/rollout/rollout.ts';
 import type { CallAction, RecordedAction } from './action.ts';
 import { actionInText } from './tools/aider.ts';
@@ -68,16 +69,26 @@ export function recordedCall({ turns }: Pick<Rollout, 'turns'>, index: number): 
  * The calls of a rollout and what each asks for. A rollout without tool calls may put its commands and edits in the
  * text (aider); then each message that holds one counts as a call.
  */
-export function recordedActions(
+export const recordedActions = (...given: Parameters<typeof findingActions>): RecordedAction[] =>
+  finished(findingActions(...given));
+
+/** Turns examined between two pauses. */
+const SHARE = 200;
+
+/** The same with pauses. */
+export function* findingActions(
   rollout: Pick<Rollout, 'turns'>,
   uses: Readonly<Record<string, ToolUse>> = {},
-): RecordedAction[] {
+): Generator<void, RecordedAction[]> {
   const { turns } = rollout;
   const actions: RecordedAction[] = [];
-  for (const turn of turns)
+  for (const turn of turns) {
     for (const call of turn.toolCalls) actions.push(actionIn(turns, turn.index, call, uses[call.name ?? '']));
+    if (turn.index % SHARE === SHARE - 1) yield;
+  }
   if (actions.length > 0) return actions;
   for (const turn of turns) {
+    if (turn.index % SHARE === SHARE - 1) yield;
     const action = turn.role === 'assistant' ? actionInText(turn.text) : null;
     if (action === null) continue;
     const answer = turns[turn.index + 1];

@@ -1,3 +1,5 @@
+import { finished } from '../../core/async/finished.ts';
+import type { RecordedAction } from '../actions/action.ts';
 import { fileDiff } from './file-states.ts';
 import { FollowedFiles } from './followed-files.ts';
 import { filesAt, type RolloutFiles } from './rollout-files.ts';
@@ -24,10 +26,14 @@ interface SideEnd {
 }
 
 /** The files in which two rollouts differ at their ends, as far as their records show. */
-export function comparedFiles(a: RolloutFiles, b: RolloutFiles): ComparedFile[] {
-  const shared = sharedCalls(a, b);
+export const comparedFiles = (a: RolloutFiles, b: RolloutFiles): ComparedFile[] => finished(comparingFiles(a, b));
+
+/** The same with pauses. */
+export function* comparingFiles(a: RolloutFiles, b: RolloutFiles): Generator<void, ComparedFile[]> {
   const paths = [...new Set([...a.states, ...b.states].map(({ change }) => change.path))];
-  const [endsA, endsB] = [endsOf(a, shared, paths), endsOf(b, shared, paths)];
+  if (paths.length === 0) return [];
+  const shared = yield* sharedCalls(a, b);
+  const [endsA, endsB] = [yield* endsOf(a, shared, paths), yield* endsOf(b, shared, paths)];
   return paths.flatMap((path) => {
     const [one, two] = [endsA(path), endsB(path)];
     const compared = comparedEnds(path, one, two);
@@ -52,17 +58,25 @@ function comparedEnds(path: string, a: SideEnd, b: SideEnd): Pick<ComparedFile, 
 }
 
 /** The number of calls that both begin with, with the same results. */
-function sharedCalls(a: RolloutFiles, b: RolloutFiles): number {
-  const keys = [a, b].map(({ actions }) => actions.map(({ action, result }) => JSON.stringify([action, result])));
-  const [one = [], two = []] = keys;
-  const at = one.findIndex((key, i) => key !== two[i]);
-  return at === -1 ? one.length : at;
+function* sharedCalls(a: RolloutFiles, b: RolloutFiles): Generator<void, number> {
+  const keyOf = (one: RecordedAction | undefined): string | undefined =>
+    one === undefined ? undefined : JSON.stringify([one.action, one.result]);
+  let at = 0;
+  while (at < a.actions.length && keyOf(a.actions[at]) === keyOf(b.actions[at])) {
+    at++;
+    yield;
+  }
+  return at;
 }
 
 /** A side's knowledge of a file at its end, and whether it wrote it after its first `shared` calls. */
-function endsOf(files: RolloutFiles, shared: number, paths: readonly string[]): (path: string) => SideEnd {
+function* endsOf(
+  files: RolloutFiles,
+  shared: number,
+  paths: readonly string[],
+): Generator<void, (path: string) => SideEnd> {
   const { actions, workdir, states } = files;
-  const watched = new FollowedFiles(actions, workdir?.path ?? null, { paths, from: shared });
+  const watched = yield* FollowedFiles.following(actions, workdir?.path ?? null, { paths, from: shared });
   const ends = new Map(filesAt(files, null).map((file) => [file.path, file]));
   const first = actions[shared]?.call ?? Number.POSITIVE_INFINITY;
   return (path) => {

@@ -1,3 +1,4 @@
+import { finished } from '../../core/async/finished.ts';
 import type { RecordedAction } from '../actions/action.ts';
 import { EditedFiles } from './edited-files.ts';
 import { type FileState, FileStates } from './file-states.ts';
@@ -12,24 +13,35 @@ export class FollowedFiles {
   readonly #patched: PatchedFiles;
   readonly #shell: ShellFiles;
 
-  /**
-   * @param workdir base of relative paths; null = they stay relative
-   * @param watch files whose changes from one of the actions on are asked for: `untouched`
-   */
-  constructor(
-    actions: readonly RecordedAction[],
-    workdir: string | null,
-    watch: { paths: readonly string[]; from: number } | null = null,
-  ) {
+  private constructor(actions: readonly RecordedAction[], workdir: string | null) {
     this.#states = new FileStates(workdir);
     this.#edited = new EditedFiles(this.#states);
     this.#patched = new PatchedFiles(this.#states);
     this.#shell = new ShellFiles(this.#states, this.#patched, actions);
+  }
+
+  /**
+   * @param workdir base of relative paths; null = they stay relative
+   * @param watch files whose changes from one of the actions on are asked for: `untouched`
+   */
+  static of(...given: Parameters<typeof FollowedFiles.following>): FollowedFiles {
+    return finished(FollowedFiles.following(...given));
+  }
+
+  /** The same with a pause after each call. */
+  static *following(
+    actions: readonly RecordedAction[],
+    workdir: string | null,
+    watch: { paths: readonly string[]; from: number } | null = null,
+  ): Generator<void, FollowedFiles> {
+    const files = new FollowedFiles(actions, workdir);
     for (const [i, action] of actions.entries()) {
-      if (i === watch?.from) this.#states.watch(watch.paths);
-      this.#follow(action);
+      if (i === watch?.from) files.#states.watch(watch.paths);
+      files.#follow(action);
+      yield;
     }
-    if (watch !== null && watch.from >= actions.length) this.#states.watch(watch.paths);
+    if (watch !== null && watch.from >= actions.length) files.#states.watch(watch.paths);
+    return files;
   }
 
   /** The calls that may have changed a watched file without a word; null if one changed it, or could have by its text. */

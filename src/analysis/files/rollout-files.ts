@@ -1,7 +1,8 @@
+import { finished } from '../../core/async/finished.ts';
 import type { JsonValue } from '../../core/json/value.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import type { RecordedAction } from '../actions/action.ts';
-import { recordedActions, type ToolUse } from '../actions/recorded-actions.ts';
+import { findingActions, type ToolUse } from '../actions/recorded-actions.ts';
 import { type FoundDirectory, workdirOf } from '../actions/workdir.ts';
 import { type FileState, fileDiff, type TouchedFile } from './file-states.ts';
 import { FollowedFiles } from './followed-files.ts';
@@ -24,15 +25,20 @@ export interface FilesOptions {
  * The files of a rollout after each call, from its record alone. @param json the record itself, for parts that its
  * format drops
  */
-export function rolloutFiles(
+export const rolloutFiles = (...given: Parameters<typeof followingFiles>): RolloutFiles =>
+  finished(followingFiles(...given));
+
+/** The same with pauses. */
+export function* followingFiles(
   rollout: Rollout,
   json: JsonValue | undefined,
   { workdir, tools }: FilesOptions = {},
-): RolloutFiles {
-  const actions = recordedActions(rollout, tools);
+): Generator<void, RolloutFiles> {
+  const actions = yield* findingActions(rollout, tools);
   const found: FoundDirectory | null =
     workdir === undefined ? workdirOf(rollout, actions, json) : { path: workdir, how: 'recorded', why: '--workdir' };
-  return { actions, workdir: found, states: new FollowedFiles(actions, found?.path ?? null).states };
+  const { states } = yield* FollowedFiles.following(actions, found?.path ?? null);
+  return { actions, workdir: found, states };
 }
 
 /** One file over a whole rollout, or up to a turn. */

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { finishedBetweenKeys } from '../async/finished.ts';
 import { ThreadClient } from '../async/thread-client.ts';
 import type { ReadContext } from '../formats/format.ts';
 import { itemAt } from '../lists/at.ts';
@@ -77,6 +78,18 @@ export function textInFile(fd: number, offset: number, length: number): string {
   return bytes.toString('utf8', 0, read);
 }
 
+/** Turns that get their texts between two pauses. */
+const SHARE = 2000;
+
+function* withTexts(rollout: Crossing['rollout'], slices: Crossing['slices']): Generator<void> {
+  if (rollout === null) return;
+  for (const [i, slice] of slices.entries()) {
+    if (slice !== null)
+      itemAt(rollout.turns, i).text = (rollout.texts[slice.field] ?? '').slice(slice.start, slice.end);
+    if (i % SHARE === SHARE - 1) yield;
+  }
+}
+
 /** Reads long records in a thread and receives each in pieces, so that keys are answered meanwhile. */
 export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswer> {
   #reading: Promise<unknown> = Promise.resolve();
@@ -104,10 +117,11 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
     ) {
       if (answer?.piece === undefined || !isWanted()) return null;
       whole.add(answer.piece);
+      // The next piece may already have come: without a pause all would be taken at once.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     const { rollout, error, findings, slices } = whole.value;
-    for (const [i, slice] of slices.entries())
-      if (slice !== null) itemAt(rollout!.turns, i).text = rollout!.texts[slice.field]!.slice(slice.start, slice.end);
+    await finishedBetweenKeys(withTexts(rollout, slices));
     return { json: undefined, rollout, error, findings: rollout?.findings ?? findings };
   }
 }

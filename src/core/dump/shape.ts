@@ -4,6 +4,7 @@ import { isHeadLine, isPlaceholder, notRollout } from '../formats/not-rollouts.t
 import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { LONG_RECORD } from './long-record.ts';
 
 /**
  * How the lines of a file map to rollouts: one each, several, all together one session; or the file is part of a run
@@ -51,6 +52,12 @@ export function fileShapeOf(path: string, context: ReadContext, mayBeSession = t
     for (;;) {
       const buffer = Buffer.allocUnsafe(size);
       const length = readSync(fd, buffer, 0, size, 0);
+      const end = buffer.subarray(0, length).indexOf('\n') + 1;
+      if (end > LONG_RECORD) {
+        // A session does not begin with a rollout of this length, and the next lines may be as long.
+        const shape = shapeOfLines(buffer.toString('utf8', 0, end), false, context, mayBeSession);
+        if (shape?.kind === 'lines' || shape?.kind === 'split') return shape;
+      }
       const text = buffer.toString('utf8', 0, length);
       if (VERL.test(text) && context.format === undefined && context.maps === undefined)
         return { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: true };

@@ -13,7 +13,7 @@ export function expectNoneCertainAndWrong(numRuns: number, seed: number): void {
     fc.property(drawnCalls, shells, (calls, shell) => {
       const ran = ranSession(calls, shell);
       try {
-        const { states } = new FollowedFiles(ran.actions, ran.work);
+        const { states } = FollowedFiles.of(ran.actions, ran.work);
         for (const call of calls.keys()) {
           const last = new Map(
             states.filter(({ change }) => change.call <= call).map(({ change }) => [change.path, change]),
@@ -49,7 +49,7 @@ export function expectTrueComparisons(numRuns: number, seed: number): void {
         const [one, two] = ran.map(({ actions, work }) => {
           const renamed = actions.map((action) => JSON.parse(JSON.stringify(action).replaceAll(work, '/home/w')));
           const workdir = { path: '/home/w', how: 'recorded' as const, why: '' };
-          return { actions: renamed, workdir, states: new FollowedFiles(renamed, '/home/w').states };
+          return { actions: renamed, workdir, states: FollowedFiles.of(renamed, '/home/w').states };
         });
         if (one === undefined || two === undefined) throw new Error('no sessions');
         const real = (side: number, after: number, path: string) =>

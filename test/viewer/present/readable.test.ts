@@ -36,7 +36,7 @@ test('a result that two calls share answers the first; one that nobody asked for
     turn(1, 'tool', '4'),
     turn(2, 'tool', '5'),
   ];
-  const results = new Results({ turns, findings: [] } as never);
+  const results = Results.of({ turns, findings: [] } as never);
   expect(turns.map((one) => results.asked(one as never))).toEqual(['', ' ← f, call 1 of 2', ' ← no call']);
   expect(results.summary(turns[0] as never)).toBe('f, g');
   expect(results.summary(turn(3, 'assistant', 'one\n  two\n') as never)).toBe('two');

@@ -1,3 +1,4 @@
+import { finished } from '../../../core/async/finished.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { stretchesOf, type Times } from '../../../core/rollout/times.ts';
@@ -20,7 +21,7 @@ import { footLine, scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { heatByTurn } from './turn-heat.ts';
-import { partlyTrained } from './turn-mask.ts';
+import { findingMasks, partlyTrained } from './turn-mask.ts';
 
 export type { Folds };
 
@@ -75,9 +76,9 @@ export function* transcriptSections(
   { advantage = null, labels = [], tokenizer = null }: TextBeside = {},
 ): Generator<Section> {
   const folds = withOutlines(rollout, opened);
-  const keys = foldKeys(opened);
+  const keys = finished(findingFoldKeys(opened));
   const masks = partlyTrained(rollout);
-  const results = new Results(rollout);
+  const results = Results.of(rollout);
   const findings = findingsByTurn(rollout.findings);
   const own = new OwnTrajectories(rollout);
   const heats = heatByTurn(rollout, tokenizer);
@@ -121,13 +122,30 @@ export function* transcriptSections(
   };
 }
 
+/** Finds out what `transcriptSections` needs of the whole rollout; with very many turns that takes a while. */
+export function* preparingSections(rollout: Rollout, opened: Folds): Generator<void> {
+  yield* findingFoldKeys(opened);
+  yield* findingMasks(rollout);
+  yield* Results.finding(rollout);
+}
+
+type FoldKeys = ReadonlyMap<string, string>;
+const knownKeys = new WeakMap<Folds, FoldKeys>();
+/** Folds examined between two pauses. */
+const SHARE = 5000;
+
 /** The reader's folds by turn; those of trajectories with their own record under `c`, and the rest under the end. */
-function foldKeys(folds: Folds): ReadonlyMap<string, string> {
+function* findingFoldKeys(folds: Folds): Generator<void, FoldKeys> {
+  const before = knownKeys.get(folds);
+  if (before !== undefined) return before;
   const keys = new Map<string, string>();
+  let at = 0;
   for (const [id, isClosed] of folds) {
+    if (at++ % SHARE === SHARE - 1) yield;
     const top = /^t\d+/.exec(id)?.[0] ?? (/^c\d/.test(id) ? 'c' : END_SECTION);
     keys.set(top, `${keys.get(top) ?? ''}${id}=${isClosed} `);
   }
+  knownKeys.set(folds, keys);
   return keys;
 }
 

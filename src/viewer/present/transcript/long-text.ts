@@ -61,6 +61,7 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
       else arriving.add(answer.blocks, answer.isLast);
       arrived();
       if (answer === null || answer.isLast) return;
+      await new Promise((resolve) => setImmediate(resolve));
       answer = await this.ask({ more: true });
     }
   }

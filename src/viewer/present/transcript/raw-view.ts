@@ -66,8 +66,9 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
   }
   const plan: PlannedPart[] = [];
   const begun = new Set<number>();
+  let fields = 0;
   for (const field in texts) {
-    if (plan.length % SPANS === SPANS - 1) yield;
+    if (fields++ % SPANS === SPANS - 1) yield;
     const text = texts[field]!;
     plan.push({ id: `raw.${field}`, turn: null, header: false, field, spans: [] });
     let own: Span[] = [];

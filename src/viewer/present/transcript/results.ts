@@ -1,3 +1,4 @@
+import { finished } from '../../../core/async/finished.ts';
 import type { Rollout, ToolCall, Turn } from '../../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Note } from './block.ts';
@@ -41,28 +42,49 @@ function resultLine(text: string, start: number, end: number): string {
   return sanitiseLine(whole.replace(/\s*\n\s*/g, '\n').replaceAll('\t', ' '));
 }
 
+const known = new WeakMap<Rollout, Results>();
+/** Turns examined between two pauses. */
+const SHARE = 5000;
+
 /** Calls beside their results: the outcome of each call, and which call a result answers. */
 export class Results {
   readonly #rollout: Rollout;
   readonly #failed: ReadonlySet<number | null>;
-  readonly #askedBy = new Map<number, string>();
+  /** The calls of the turn that asked for the result in this turn, and which of them did. */
+  readonly #askedBy = new Map<number, { calls: readonly ToolCall[]; which: number }>();
 
-  constructor(rollout: Rollout) {
+  private constructor(rollout: Rollout) {
     this.#rollout = rollout;
     this.#failed = new Set(rollout.findings.filter(({ check }) => check === 'tool_error').map(({ turn }) => turn));
-    for (const { toolCalls } of rollout.turns) {
-      for (const [i, { name, resultTurn }] of toolCalls.entries()) {
-        if (resultTurn === null || this.#askedBy.has(resultTurn)) continue;
-        const which = toolCalls.length > 1 ? `, call ${i + 1} of ${toolCalls.length}` : '';
-        this.#askedBy.set(resultTurn, `${sanitiseLine(name ?? 'call')}${which}`);
-      }
+  }
+
+  static of(rollout: Rollout): Results {
+    return finished(Results.finding(rollout));
+  }
+
+  /** The same with pauses, found once for a rollout. */
+  static *finding(rollout: Rollout): Generator<void, Results> {
+    const before = known.get(rollout);
+    if (before !== undefined) return before;
+    const results = new Results(rollout);
+    for (const [at, { toolCalls }] of rollout.turns.entries()) {
+      if (at % SHARE === SHARE - 1) yield;
+      for (const [which, { resultTurn }] of toolCalls.entries())
+        if (resultTurn !== null && !results.#askedBy.has(resultTurn))
+          results.#askedBy.set(resultTurn, { calls: toolCalls, which });
     }
+    known.set(rollout, results);
+    return results;
   }
 
   /** ` ← code_interpreter, call 2 of 3` after a result's role; '' for other turns. */
   asked({ index, role }: Turn): string {
-    const call = this.#askedBy.get(index);
-    if (call !== undefined) return ` ← ${call}`;
+    const asked = this.#askedBy.get(index);
+    if (asked !== undefined) {
+      const { calls, which } = asked;
+      const place = calls.length > 1 ? `, call ${which + 1} of ${calls.length}` : '';
+      return ` ← ${sanitiseLine(calls[which]?.name ?? 'call')}${place}`;
+    }
     return role === 'tool' ? ' ← no call' : '';
   }
 

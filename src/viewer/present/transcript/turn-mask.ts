@@ -1,4 +1,4 @@
-import { itemAt } from '../../../core/lists/at.ts';
+import { finished } from '../../../core/async/finished.ts';
 import { orTrained, type Trained } from '../../../core/rollout/loss-mask.ts';
 import type { Rollout, Span } from '../../../core/rollout/rollout.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
@@ -13,17 +13,44 @@ export interface MaskPiece {
 }
 
 /** By turn, for partly trained turns only: if the prompt begins the answer, its start is masked. */
-export function partlyTrained(rollout: Rollout): ReadonlyMap<number, readonly MaskPiece[]> {
+export const partlyTrained = (rollout: Rollout): Masks => finished(findingMasks(rollout));
+
+export type Masks = ReadonlyMap<number, readonly MaskPiece[]>;
+
+const known = new WeakMap<Rollout, Masks>();
+/** Spans examined between two pauses. */
+const SHARE = 5000;
+
+/** The same with pauses, found once for a rollout. */
+export function* findingMasks(rollout: Rollout): Generator<void, Masks> {
+  const before = known.get(rollout);
+  if (before !== undefined) return before;
+  const masks = masksOf(rollout, yield* spansOfPartlyTrained(rollout));
+  known.set(rollout, masks);
+  return masks;
+}
+
+/** The text spans of turns of which not all are trained alike. */
+function* spansOfPartlyTrained({ spans }: Rollout): Generator<void, ReadonlyMap<number, Span[]>> {
+  const first = new Map<number, Trained>();
   const byTurn = new Map<number, Span[]>();
-  for (const span of rollout.spans) {
-    if (span.kind !== 'text') continue;
-    const known = byTurn.get(span.turn);
-    if (known === undefined) byTurn.set(span.turn, [span]);
-    else known.push(span);
+  for (const [i, { kind, turn, trained }] of spans.entries()) {
+    if (i % SHARE === SHARE - 1) yield;
+    if (kind !== 'text' || byTurn.has(turn)) continue;
+    if (!first.has(turn)) first.set(turn, trained);
+    else if (first.get(turn) !== trained) byTurn.set(turn, []);
   }
+  if (byTurn.size === 0) return byTurn;
+  for (const [i, span] of spans.entries()) {
+    if (i % SHARE === SHARE - 1) yield;
+    if (span.kind === 'text') byTurn.get(span.turn)?.push(span);
+  }
+  return byTurn;
+}
+
+function masksOf(rollout: Rollout, byTurn: ReadonlyMap<number, readonly Span[]>): Masks {
   const masks = new Map<number, MaskPiece[]>();
   for (const [turn, spans] of byTurn) {
-    if (spans.every(({ trained }) => trained === itemAt(spans, 0).trained)) continue;
     const text = rollout.turns[turn]?.text;
     // Offsets can be carried over only if the spans' text equals the turn's.
     if (text !== spans.map(({ field, start, end }) => rollout.texts[field]?.slice(start, end) ?? '').join('')) continue;

@@ -1,4 +1,4 @@
-import { toolCallsOf } from '../../../core/rollout/rollout.ts';
+import type { Rollout } from '../../../core/rollout/rollout.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import { worldCalls } from '../rows/world-calls.ts';
@@ -53,12 +53,15 @@ export const noCalls: Reason = (state, data) => {
   return has || worldCalls(rollout).length > 0 ? null : 'no tool call in this rollout';
 };
 
+const answersCall = ({ turns }: Pick<Rollout, 'turns'>, turn: number): boolean =>
+  turns.some(({ toolCalls }) => toolCalls.some(({ resultTurn }) => resultTurn === turn));
+
 /** The turn under the cursor neither makes a call nor answers one. */
 export const noCallHere: Reason = (state, data) => {
   const rollout = rolloutOf(state, data);
   const turn = viewport(state, data)?.turn ?? null;
   if (rollout === null || turn === null) return noTurns(state, data);
-  const has = rollout.turns[turn]?.toolCalls.length || toolCallsOf(rollout).some((call) => call.resultTurn === turn);
+  const has = rollout.turns[turn]?.toolCalls.length || answersCall(rollout, turn);
   return has ? null : 'no tool call in this turn';
 };
 

@@ -17,7 +17,7 @@ import { comparedFileText } from '../../present/compared-file.ts';
 import type { Piece } from '../../present/line.ts';
 import { callPieces } from '../../present/transcript/call.ts';
 import type { Store } from '../rows/data.ts';
-import { comparedFilesOf } from '../rows/followed-files.ts';
+import { comparingFilesOf } from '../rows/followed-files.ts';
 import type { Page } from '../rows/page.ts';
 import { placeName } from '../rows/place-name.ts';
 import type { PageSort, SubjectOf } from '../state/page.ts';
@@ -67,7 +67,7 @@ export function comparePage({ a, b }: SubjectOf<'compare'>, data: Store, width: 
     { name: nameWithScore(a), place: a, turns: first.rollout?.turns ?? [] },
     { name: nameWithScore(b), place: b, turns: second.rollout?.turns ?? [] },
   ] as const;
-  const shown = sideBySide(sides, width, data, () => comparedFilesOf(first, second));
+  const shown = sideBySide(sides, width, data, () => comparingFilesOf(first, second));
   if (shown === null) return stillWorking('what the two do not share');
   return {
     ...shown,
@@ -116,7 +116,7 @@ function sideBySide(
   [a, b]: readonly [Side, Side],
   width: number,
   data: Store,
-  files: () => readonly ComparedFile[] = () => [],
+  files: () => Generator<void, readonly ComparedFile[]> = noFiles,
 ): Omit<Page, 'title' | 'note' | 'empty'> | null {
   const room = Math.max(10, Math.floor((width - 8) / 2));
   const isLong = [a, b].some(({ place }) => data.dump.isLong(place));
@@ -146,7 +146,17 @@ function sideBySide(
   );
 }
 
-function* comparedRows(a: Side, b: Side, room: number, files: () => readonly ComparedFile[]): Generator<void, Row[]> {
+// biome-ignore lint/correctness/useYield: there are none to wait for
+function* noFiles(): Generator<void, readonly ComparedFile[]> {
+  return [];
+}
+
+function* comparedRows(
+  a: Side,
+  b: Side,
+  room: number,
+  files: () => Generator<void, readonly ComparedFile[]>,
+): Generator<void, Row[]> {
   const rows: Row[] = [];
   const [before, after] = [yield* readTurns(a.turns), yield* readTurns(b.turns)];
   for (const { a: one, b: two, isSame } of comparingTurns({ turns: before }, { turns: after })) {
@@ -166,7 +176,7 @@ function* comparedRows(a: Side, b: Side, room: number, files: () => readonly Com
     for (let i = 0; i < Math.max(left.length, right.length); i++)
       rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
   }
-  rows.push(...fileRows(files()));
+  rows.push(...fileRows(yield* files()));
   if (rows.length > MOST_ROWS) {
     const more: Piece[] = [['warning', `more than ${formatCount(MOST_ROWS)} rows: what follows is not compared`]];
     rows.push({ left: more, right: [], turns: [null, null] });
@@ -192,6 +202,24 @@ function fileRows(files: readonly ComparedFile[]): Row[] {
 const calledIn = ({ toolCalls }: Turn, call: number | undefined): ToolCall | undefined =>
   toolCalls.find(({ index }) => index === call) ?? toolCalls[call ?? -1];
 
+/** UTF-16 units indented between two pauses. */
+const SHARE = 1 << 18;
+
+/** A text with these blanks before each of its lines. */
+export function* indenting(text: string, blanks: string, share = SHARE): Generator<void, string> {
+  const parts: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    const end = text.indexOf('\n', at + share) + 1 || text.length + 1;
+    const part = text.slice(at, end);
+    // The break at its end begins the next part.
+    const isLast = end > text.length;
+    parts.push(isLast ? part.replace(/^/gm, blanks) : `${part.slice(0, -1).replace(/^/gm, blanks)}\n`);
+    at = end;
+    yield;
+  }
+  return parts.join('');
+}
+
 /** Turns with their calls as the transcript shows them. */
 function* readTurns(turns: readonly Turn[]): Generator<void, Turn[]> {
   const read: Turn[] = [];
@@ -202,7 +230,8 @@ function* readTurns(turns: readonly Turn[]): Generator<void, Turn[]> {
       if (own === undefined || own.error !== null) text += turn.text.slice(start, end);
       else {
         const pieces = yield* callPieces(own);
-        const lines = pieces.map((piece) => piece.text.replace(/^/gm, ' '.repeat(piece.indent)));
+        const lines: string[] = [];
+        for (const piece of pieces) lines.push(yield* indenting(piece.text, ' '.repeat(piece.indent)));
         text += `${text === '' || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}`;
       }
     }

@@ -1,15 +1,18 @@
-import { type ComparedFile, comparedFiles } from '../../../analysis/files/compared-files.ts';
+import { type ComparedFile, comparingFiles } from '../../../analysis/files/compared-files.ts';
 import type { FileState } from '../../../analysis/files/file-states.ts';
-import { type RolloutFiles, rolloutFiles } from '../../../analysis/files/rollout-files.ts';
+import { followingFiles, type RolloutFiles } from '../../../analysis/files/rollout-files.ts';
+import { finished } from '../../../core/async/finished.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 
 const followed = new WeakMap<Rollout, RolloutFiles>();
 
 /** The files of a record, followed once for all of its pages. */
-export function filesOf({ rollout, json }: DumpRecord): RolloutFiles | null {
+export const filesOf = (record: DumpRecord): RolloutFiles | null => finished(findingFiles(record));
+
+function* findingFiles({ rollout, json }: DumpRecord): Generator<void, RolloutFiles | null> {
   if (rollout === null) return null;
-  const known = followed.get(rollout) ?? rolloutFiles(rollout, json);
+  const known = followed.get(rollout) ?? (yield* followingFiles(rollout, json));
   followed.set(rollout, known);
   return known;
 }
@@ -17,11 +20,11 @@ export function filesOf({ rollout, json }: DumpRecord): RolloutFiles | null {
 const compared = new WeakMap<RolloutFiles, { other: RolloutFiles; files: ComparedFile[] }>();
 
 /** The files in which two records differ, compared once for all frames. */
-export function comparedFilesOf(a: DumpRecord, b: DumpRecord): ComparedFile[] {
-  const [one, other] = [filesOf(a), filesOf(b)];
+export function* comparingFilesOf(a: DumpRecord, b: DumpRecord): Generator<void, ComparedFile[]> {
+  const [one, other] = [yield* findingFiles(a), yield* findingFiles(b)];
   if (one === null || other === null) return [];
   const known = compared.get(one);
-  const files = known?.other === other ? known.files : comparedFiles(one, other);
+  const files = known?.other === other ? known.files : yield* comparingFiles(one, other);
   compared.set(one, { other, files });
   return files;
 }

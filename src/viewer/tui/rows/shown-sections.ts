@@ -1,17 +1,24 @@
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
 import { mappingOf } from '../../../core/dump/mapping.ts';
+import type { Rollout } from '../../../core/rollout/rollout.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
 import { unreadOf } from '../../../core/rollout/unread.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { withReplay } from '../../present/replay/with-replay.ts';
 import type { Block } from '../../present/transcript/block.ts';
-import { type Folds, pendingBlocks, rawBlocks, transcriptSections } from '../../present/transcript/blocks.ts';
+import {
+  type Folds,
+  pendingBlocks,
+  preparingSections,
+  rawBlocks,
+  transcriptSections,
+} from '../../present/transcript/blocks.ts';
 import { detailBlocks } from '../../present/transcript/details-view.ts';
 import type { LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
 import { rawTextBlocks } from '../../present/transcript/raw-view.ts';
-import { inSections, type PartOrPause, type Section } from '../../present/transcript/section.ts';
+import { inSections, type PartOrPause, paused, type Section } from '../../present/transcript/section.ts';
 import { type TextView, textBlocks, unknownBlocks } from '../../present/transcript/text-view.ts';
 import { tokenBlocks } from '../../present/transcript/token-view.ts';
 import type { DisplayState } from '../state/display.ts';
@@ -30,7 +37,12 @@ export function shownSections(
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
   const sections = transcriptSections(rollout, folds, { ...beside, tokenizer });
-  return replay === undefined ? sections : withReplay(sections, rollout, replay, folds);
+  return prepared(rollout, folds, replay === undefined ? sections : withReplay(sections, rollout, replay, folds));
+}
+
+function* prepared(rollout: Rollout, folds: Folds, sections: Iterable<Section>): Generator<PartOrPause<Section>> {
+  yield* paused(preparingSections(rollout, folds));
+  yield* sections;
 }
 
 function shownBlocks(

@@ -63,7 +63,8 @@ function foldAll(state: State, data: Data): Result {
   const turns = record?.rollout?.turns ?? [];
   if (view === null || turns.length === 0) return saying(state, 'nothing to fold here');
   const { folds } = state.transcript;
-  if (turns.every((turn) => folds.get(`t${turn.index}`) === true)) return withFolds(state, view, new Map());
+  if (folds.size >= turns.length && turns.every((turn) => folds.get(`t${turn.index}`) === true))
+    return withFolds(state, view, new Map());
   let next = state;
   // The parts of a folded turn are known only once it is open.
   for (let depth = 0; depth < 3; depth++) {
