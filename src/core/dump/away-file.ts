@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ReadContext } from '../formats/format.ts';
 import { isPlaceholder } from '../formats/not-rollouts.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { type Identity, NOWHERE } from './file-content.ts';
 import { FileFacts } from './file-facts.ts';
 import { LineIndex } from './line-index.ts';
 import { originOf, PLACEHOLDER } from './origins.ts';
@@ -11,21 +12,33 @@ import { recordFactsOf } from './record-facts.ts';
 /** No placeholder is longer. */
 const MOST_BYTES = 2000;
 
+/** The row of a file that has not come, as reading its placeholder would make it. */
+export interface AwayRow {
+  index: LineIndex;
+  /** The file that holds its line, if it is not the one at the path. */
+  standIn: string | null;
+}
+
 /**
- * The index of a placeholder for a file that has not come yet, as reading its only line would make it; null for anything else. A store may
- * list ten thousand of them: each is read once, and all share their facts, which say no more than that.
+ * Null for a file that is here. A store may list ten thousand that are not: each is read once or not at all, and all share their facts,
+ * which say no more than that.
  */
-export function awayIndex(path: string, size: number, context: ReadContext): LineIndex | null {
-  if (size > MOST_BYTES || context.format !== undefined || context.maps !== undefined) return null;
+export function awayRow(path: string, { device, size }: Identity, context: ReadContext): AwayRow | null {
   const origin = originOf(path);
   if (origin === null || origin.partial !== undefined) return null;
-  const bytes = readFileSync(path);
-  if (bytes.length !== size || bytes.indexOf(10) !== size - 1 || !isPlaceholderLine(bytes.toString())) return null;
+  const line = device === NOWHERE ? origin.away : undefined;
+  const isRead = context.format !== undefined || context.maps !== undefined || size > MOST_BYTES;
+  if (line === undefined && (isRead || !isPlaceholderFile(path, size))) return null;
   const index = new LineIndex();
-  index.add(0, size - 1, undefined, null);
-  facts ??= factsOf(bytes.toString(), context);
+  index.add(line?.offset ?? 0, size - 1, undefined, null);
+  facts ??= awayFacts();
   index.shareColumns(facts);
-  return index;
+  return { index, standIn: line?.path ?? null };
+}
+
+function isPlaceholderFile(path: string, size: number): boolean {
+  const bytes = readFileSync(path);
+  return bytes.length === size && bytes.indexOf(10) === size - 1 && isPlaceholderLine(bytes.toString());
 }
 
 function isPlaceholderLine(line: string): boolean {
@@ -40,8 +53,8 @@ function isPlaceholderLine(line: string): boolean {
 
 let facts: FileFacts | undefined;
 
-function factsOf(text: string, context: ReadContext): FileFacts {
+function awayFacts(): FileFacts {
   const made = new FileFacts();
-  made.set(0, recordFactsOf(parseLine(text.trimEnd(), context)));
+  made.set(0, recordFactsOf(parseLine(`${PLACEHOLDER}""}`, { validation: false })));
   return made;
 }

@@ -5,15 +5,15 @@ import { isJsonObject } from '../json/value.ts';
 import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
 import { errorCode } from '../text/thrown.ts';
-import { awayIndex } from './away-file.ts';
+import { awayRow } from './away-file.ts';
 import { ContentScan } from './content-scan.ts';
 import { contentOf, type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
-import { digestOf, FileContent, type Identity, isCompleted, samplesOf } from './file-content.ts';
+import { digestOf, FileContent, type Identity, isCompleted, NOWHERE, samplesOf } from './file-content.ts';
 import { hasSameForms } from './file-forms.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
-import { originOf } from './origins.ts';
+import { awayLine, originOf } from './origins.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
@@ -261,7 +261,7 @@ export class DumpFile {
       const identity = this.#content.identity();
       // Those who heard that its records were gone have dropped them.
       if (wasGone) this.generation++;
-      if (isFirst && this.#isPlaceholder(identity)) return this.#becomeReady('replaced');
+      if (this.#isPlaceholder(identity)) return this.#becomeReady('replaced');
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
       if (seen !== null && isSameFile(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
@@ -273,8 +273,9 @@ export class DumpFile {
         this.keep();
         return this.#becomeReady(wasGone ? 'replaced' : 'none');
       }
-      this.error =
-        !this.#content.isStream && ((isFirst && !isKept) || identity.size === 0) ? problemOfFile(this.path) : null;
+      const isUnknown = (isFirst && !isKept) || identity.size === 0;
+      const isThere = !this.#content.isStream && awayLine(this.path) === undefined;
+      this.error = isThere && isUnknown ? problemOfFile(this.path) : null;
       if (this.error !== null && isFirst) {
         this.state = 'failed';
         return 'none';
@@ -304,9 +305,14 @@ export class DumpFile {
 
   /** Another machine's file that is not here needs no reading: what its row says is known. */
   #isPlaceholder(identity: Identity): boolean {
-    const { size, modified } = identity;
-    const index = awayIndex(this.path, size, this.context);
-    if (index === null) return false;
+    const { device, size, modified } = identity;
+    const seen = this.#identity;
+    if (seen !== null && (device !== NOWHERE || isSameFile(seen, identity))) return false;
+    const row = awayRow(this.path, identity, this.context);
+    if (row === null) return false;
+    const { index, standIn } = row;
+    if (standIn !== null) this.#content.readAt(standIn);
+    if (seen !== null) this.generation++;
     const state = { position: size, lineStart: size, hasUnendedLine: false };
     this.#scan = ContentScan.of(this.#content, this.context, index, AWAY_SHAPE, state);
     this.#identity = identity;

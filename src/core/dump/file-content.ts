@@ -6,7 +6,7 @@ import type { ReadContext } from '../formats/format.ts';
 import { reasonOf } from '../text/problems.ts';
 import { type ContainerKind, type OpenedContainer, openContainer } from './containers/open.ts';
 import { MAX_LENGTH } from './line-index.ts';
-import { originOf } from './origins.ts';
+import { awayLine, originOf } from './origins.ts';
 
 /** Distinguishes one content of a path from another. */
 export interface Identity {
@@ -17,6 +17,9 @@ export interface Identity {
   /** The ctime, which nobody can set back; renaming changes it as well. */
   changed: number;
 }
+
+/** The device of a file of which nothing is here. */
+export const NOWHERE = -1;
 
 /** Longer lines cannot become a string in Node 20. */
 const MAX_STRING = 0x1fffffe8;
@@ -34,6 +37,8 @@ export class FileContent {
   /** Descriptor of the nameless file with the records of a container, or with the bytes of a stream; reads go there. */
   #nameless: number | null = null;
 
+  #away: string | null = null;
+
   /** A stream that is saved to a nameless file as it arrives. */
   readonly isStream: boolean;
 
@@ -48,7 +53,12 @@ export class FileContent {
    * share.
    */
   get readablePath(): string {
-    return this.#nameless === null ? this.path : `/dev/fd/${this.#nameless}`;
+    return this.#nameless === null ? (this.#away ?? this.path) : `/dev/fd/${this.#nameless}`;
+  }
+
+  /** Its row is a line of this file until it is opened. */
+  readAt(path: string): void {
+    this.#away = path;
   }
 
   identity(): Identity {
@@ -58,6 +68,9 @@ export class FileContent {
       // The parts that come are no changes.
       return { device: dev, inode: ino, size: partial.size, modified: 0, changed: 0 };
     }
+    const away = this.isStream ? undefined : awayLine(this.path);
+    if (away !== undefined)
+      return { device: NOWHERE, inode: away.offset, size: away.length + 1, modified: 0, changed: 0 };
     const { dev, ino, size, mtimeMs, ctimeMs } =
       this.isStream && this.#nameless !== null ? fstatSync(this.#nameless) : statSync(this.path);
     return { device: dev, inode: ino, size, modified: mtimeMs, changed: ctimeMs };
@@ -74,6 +87,7 @@ export class FileContent {
     if (this.isStream) return { handle: await open(this.readablePath, 'r'), shape: null, copy: null };
     const { kind, shape, copy } = await openContainer(this.path, context, this.path, inThread);
     this.close();
+    this.#away = null;
     this.kind = kind;
     if (copy !== null) this.#nameless = copy.fd;
     return { handle: await open(this.readablePath, 'r'), shape, copy };
@@ -92,7 +106,7 @@ export class FileContent {
     const buffer = Buffer.allocUnsafe(before + length + 1);
     let read = 0;
     try {
-      const fd = this.#nameless ?? openSync(this.path, 'r');
+      const fd = this.#nameless ?? openSync(this.#away ?? this.path, 'r');
       try {
         const { size } = fstatSync(fd);
         if (size < offset + length) {

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 
 /** The original of a file that this process copies from another machine. A copy arrives when it arrives; its original says when it was written. */
 export interface Origin {
@@ -10,6 +11,16 @@ export interface Origin {
   look?: () => void;
   /** Its parts come as they are read; until all of them are here, a placeholder is at its path. */
   partial?: PartialFile;
+  /** The line that stands for it while nothing is at its path. */
+  away?: AwayLine;
+}
+
+/** A line of a file that holds one for each of many files. */
+export interface AwayLine {
+  path: string;
+  offset: number;
+  /** Bytes, without its newline. */
+  length: number;
 }
 
 /** A file whose bytes come when they are asked for. */
@@ -27,13 +38,45 @@ export interface PartialFile {
 export const PLACEHOLDER = '{"rollout_viewer_pending": ';
 
 const origins = new Map<string, Origin>();
+/** The names in each folder at which there may be nothing but a line elsewhere. */
+const away = new Map<string, Set<string>>();
 
 /** @param path of the copy */
 export function noteOrigin(path: string, origin: Origin): void {
-  origins.set(resolve(path), origin);
+  const whole = resolve(path);
+  origins.set(whole, origin);
+  if (origin.away !== undefined) noteAway(whole, origin.away);
+}
+
+/** @param path whole, of a copy whose origin is noted */
+export function noteAway(path: string, line: AwayLine): void {
+  const origin = origins.get(path);
+  if (origin !== undefined) origin.away = line;
+  const folder = dirname(path);
+  const names = away.get(folder) ?? new Set();
+  away.set(folder, names.add(basename(path)));
+}
+
+export function forgetOrigin(path: string): void {
+  origins.delete(path);
+  away.get(dirname(path))?.delete(basename(path));
+}
+
+/** The names of files that belong to a folder and are not in it. @param here those that are */
+export function awayIn(folder: string, here: readonly { name: string }[]): string[] {
+  const names = away.get(resolve(folder));
+  if (names === undefined || names.size === 0) return [];
+  const known = new Set(here.map(({ name }) => name));
+  return [...names].filter((name) => !known.has(name));
 }
 
 /** Null for a file that is not copied by this process. */
 export const originOf = (path: string): Origin | null =>
   // Copies are named by whole paths; to make each path whole would take most of a frame of ten thousand files.
   origins.size === 0 ? null : (origins.get(path) ?? origins.get(resolve(path)) ?? null);
+
+/** The line that stands for a file of which nothing is here. */
+export function awayLine(path: string): AwayLine | undefined {
+  const line = originOf(path)?.away;
+  return line === undefined || existsSync(path) ? undefined : line;
+}

@@ -5,6 +5,7 @@ import { plural } from '../text/numbers.ts';
 import { reasonOf } from '../text/problems.ts';
 import { shownPath } from '../text/shown-path.ts';
 import { isBinary, kindOf } from './containers/kind.ts';
+import { awayIn } from './origins.ts';
 import { rolloutEntries, unopenedKind } from './run-folders.ts';
 import { isInside } from './stranger-file.ts';
 import { failedText, Unmade } from './unmade.ts';
@@ -191,6 +192,7 @@ function walk(walked: Walk, directory: string): void {
       isLink: entry.isSymbolicLink(),
       isDirectory: entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(directory, entry.name))),
     }));
+    for (const name of awayIn(directory, entries)) entries.push({ name, isLink: false, isDirectory: false });
   } catch (error) {
     if (directory === root) throw new UsageError(`${directory}: ${reasonOf(error)}`);
     leave(`${directory}: ${reasonOf(error)}`);

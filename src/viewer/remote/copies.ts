@@ -34,9 +34,12 @@ export function copyAt(path: string): CachedFile | null {
 const isPending = (path: string, size: number): boolean =>
   size < 2000 && readFileSync(path, 'latin1').startsWith(PLACEHOLDER);
 
+/** The row of a file that is not here. */
+export const pendingLine = (says: string): string => `${PLACEHOLDER}${JSON.stringify(says)}}\n`;
+
 /** Puts a placeholder row in place of a file in a folder that is there, saying what is known of it. */
 export function layPending(path: string, says: string): void {
-  const line = `${PLACEHOLDER}${JSON.stringify(says)}}\n`;
+  const line = pendingLine(says);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size < 2000 && readFileSync(path, 'utf8') === line) return;
   if (stats === undefined) {

@@ -20,6 +20,7 @@ import { ensureFolder } from '../../core/files/ensure-folder.ts';
 import { roomProblem, writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
+import { AwaySheet } from './away-sheet.ts';
 import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
 import { filesOfNewestStep, filesToBring, isToolsFile } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
@@ -52,6 +53,7 @@ const LOOK_MS = 2000;
 const LIST_SHARE = 10;
 const LONGEST_PAUSE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
+const NOT_HERE_YET = 'not here yet';
 const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
 const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
@@ -113,6 +115,9 @@ export class Mirror {
   /** Placeholders of this session, which need no second look. */
   readonly #laid = new Map<string, string>();
   readonly #folders = new Set<string>();
+  readonly #sheet = new AwaySheet();
+  /** Paths of the cache at which there was something when the list was made. */
+  #here: ReadonlySet<string> = new Set();
   /** Objects that come in parts. */
   readonly #parts = new Map<string, { version: string; parts: ObjectParts }>();
   /** When the files that are here were last counted. */
@@ -236,7 +241,8 @@ export class Mirror {
       this.#known.set(path, { inode, size: known });
       const origin = { modified: modified * 1000, known, look: () => this.#look(path) };
       const partial = this.#parts.get(path)?.parts ?? this.#partsWhenRead(file);
-      noteOrigin(this.#local(path), partial === undefined ? origin : { ...origin, partial });
+      const away = this.#sheet.lineOf(this.#local(path));
+      noteOrigin(this.#local(path), { ...origin, ...(partial && { partial }), ...(away && { away }) });
     }
   }
 
@@ -308,7 +314,7 @@ export class Mirror {
     this.#room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
     const running = new Set<Promise<void>>();
     let problem: unknown = null;
-    const laying = this.#layMissing(missing, wanted[0]).catch((error: unknown) => {
+    const laying = this.#layMissing(missing, wanted).catch((error: unknown) => {
       problem ??= error;
     });
     this.#laying = laying;
@@ -342,16 +348,37 @@ export class Mirror {
   }
 
   /** A row for each file that is not here. The newest is asked for first, and its answer read in between. */
-  async #layMissing(files: readonly RemoteFile[], asked: RemoteFile | undefined): Promise<void> {
+  async #layMissing(files: readonly RemoteFile[], wanted: readonly RemoteFile[]): Promise<void> {
+    const asked = new Set(wanted);
+    const away: RemoteFile[] = [];
     let laid = 0;
     for (const file of files) {
+      const isObject = file.version !== undefined;
+      if (isObject && !asked.has(file) && !this.#here.has(this.#local(file.path)) && file.path !== this.#root) {
+        if (!this.#parts.has(file.path)) away.push(file);
+        continue;
+      }
       // A copy of another version is no copy of this object.
-      if (file.version === undefined ? copyAt(this.#local(file.path)) !== null : this.#isPartOf(file)) continue;
-      if ((file === asked && file.version !== undefined) || this.#parts.has(file.path)) continue;
-      this.#layPending(file, 'not here yet');
+      if (isObject ? this.#isPartOf(file) : copyAt(this.#local(file.path)) !== null) continue;
+      if ((file === wanted[0] && isObject) || this.#parts.has(file.path)) continue;
+      this.#layPending(file, NOT_HERE_YET);
       if (++laid % LAID_AT_ONCE === 0) await setImmediate();
       if (this.#stop.signal.aborted) return;
     }
+    this.#laySheet(away);
+  }
+
+  #laySheet(files: readonly RemoteFile[]): void {
+    const rows: { path: string; says: string }[] = [];
+    for (const file of files) {
+      const { path } = file;
+      const says = this.#pendingText(file, NOT_HERE_YET);
+      if (this.#laid.get(path) === says) continue;
+      this.#makeFolderOf(path);
+      this.#laid.set(path, says);
+      rows.push({ path: this.#local(path), says });
+    }
+    this.#sheet.lay(rows);
   }
 
   async #bringWhole(file: RemoteFile): Promise<void> {
@@ -383,8 +410,12 @@ export class Mirror {
     return false;
   }
 
-  #layPending({ path, size }: RemoteFile, says: string): void {
-    const text = `${says}: ${megabytes(size)} at ${this.#options.source.name}`;
+  #pendingText = ({ size }: RemoteFile, says: string): string =>
+    `${says}: ${megabytes(size)} at ${this.#options.source.name}`;
+
+  #layPending(file: RemoteFile, says: string): void {
+    const { path } = file;
+    const text = this.#pendingText(file, says);
     if (this.#laid.get(path) === text) return;
     this.#makeFolderOf(path);
     layPending(this.#local(path), text);
@@ -427,6 +458,9 @@ export class Mirror {
     for (const [path, { version }] of this.#parts) if (versions.get(path) !== version) this.#closeParts(path);
     const known = this.#root === null ? [] : shownCopies(this.#local(this.#root));
     for (const path of known) if (!there.has(path)) removeCopy(path);
+    this.#here = new Set(known);
+    this.#sheet.keep((path) => there.has(path));
+    for (const path of this.#laid.keys()) if (!versions.has(path)) this.#laid.delete(path);
     for (const path of this.#brought.keys()) if (!there.has(this.#local(path))) this.#brought.delete(path);
   }
 
@@ -469,7 +503,7 @@ export class Mirror {
     const draft = hiddenName(local, 'part');
     if (!this.#versions.has(path, version)) {
       removeCopy(draft);
-      this.#layPending(file, 'not here yet');
+      this.#layPending(file, NOT_HERE_YET);
       this.#versions.note(path, version);
     }
     if (this.#isPartial && IN_PARTS.test(path) && size >= SMALLEST_IN_PARTS) {
@@ -511,7 +545,7 @@ export class Mirror {
       if (at >= size && !isShown) show();
     } finally {
       closeSync(fd);
-      if (!isShown) this.#layPending(file, 'not here yet');
+      if (!isShown) this.#layPending(file, NOT_HERE_YET);
     }
   }
 

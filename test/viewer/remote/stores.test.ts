@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { doubtsOf, doubtsText } from '../../../src/analysis/doubts.ts';
 import { readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
 import { LiveRun } from '../../../src/analysis/live-run.ts';
+import { compileQuery } from '../../../src/analysis/query/query.ts';
 import { summarise } from '../../../src/analysis/summary.ts';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { noteOrigin, originOf } from '../../../src/core/dump/origins.ts';
@@ -27,6 +28,20 @@ const gets = ({ asked }: ObjectServer): Asked[] => asked.filter(({ kind }) => ki
 const until = async (holds: () => boolean): Promise<void> => {
   await vi.waitFor(() => expect(holds()).toBe(true), { timeout: 120_000, interval: 5 });
 };
+
+function fail(): never {
+  throw new Error('no such file');
+}
+
+/** The words of a row for a file that is not here; null for any other. */
+async function saidAt(root: string, name: string): Promise<string | null> {
+  const dump = Dump.open([root]);
+  await dump.start();
+  const file = dump.files.find(({ path }) => path === join(root, name));
+  const said = file?.isAway === true ? file.read(0).error : null;
+  dump.close();
+  return said;
+}
 
 /** The first object is cut off, and no other byte comes. */
 function cutOnce(after: number): (asked: Asked) => Fault | null {
@@ -333,12 +348,45 @@ describe('what is looked at', () => {
     const root = await mirror.open();
     await until(() => mirror.status?.startsWith('2 of 41 files here') === true);
     expect(gets(server).map(({ key }) => key)).toEqual(['train/39.jsonl', 'val/39.jsonl']);
-    expect(isPending(contentOf(root)['train/7.jsonl'])).toBe(true);
+    expect(Object.keys(contentOf(root))).toEqual(['train/39.jsonl', 'val/39.jsonl']);
+    expect(await saidAt(root, 'train/7.jsonl')).toBe('not here yet: 0.1 MB at s3://bucket');
     originOf(join(root, 'train/7.jsonl'))?.look?.();
     await until(() => mirror.status?.startsWith('3 of 41 files here') === true);
     expect(contentOf(root)['train/7.jsonl']).toBe(files['train/7.jsonl']);
     expect(gets(server)).toHaveLength(3);
     expect(mirror.status).toMatch(/, \d+(\.\d)? MB read$/);
+  });
+
+  test('rows of what is not here come and go with the list, and are read where they lie', async () => {
+    const server = await bucketOf(files);
+    const root = await mirrorOf('s3://bucket', { follows: true, brings: 'looked-at' }).open();
+    const dump = Dump.open([root]);
+    await dump.start();
+    const whole = dump.files.map((file) => [file.locator(0), file.isAway, file.read(0).line]);
+    expect(whole).toEqual(Array.from({ length: 40 }, (_, step) => [join(root, `train/${step}.jsonl:1`), step < 39, 1]));
+    const rows = await readFactRows(dump, compileQuery('finding:not_here'));
+    expect(rows.length).toBe(39);
+    await dump.lookAt(dump.files[3] ?? fail(), [0], true);
+    expect(dump.files[3]?.details(0)).not.toBeNull();
+    server.remove('train/5.jsonl');
+    server.put('train/6.jsonl', objectOf(verlLine({ step: 6 }).repeat(5000)));
+    await until(() => {
+      dump.rescan();
+      return dump.files.length === 39;
+    });
+    expect(await saidAt(root, 'train/5.jsonl')).toBe(null);
+    const grown = dump.files.find(({ path }) => path.endsWith('/6.jsonl')) ?? fail();
+    await dump.refresh(grown);
+    expect([grown.isAway, grown.read(0).error]).toEqual([true, expect.stringMatching(/not here yet: 0\.[5-9] MB/)]);
+    originOf(grown.path)?.look?.();
+    await vi.waitFor(
+      async () => {
+        await dump.refresh(grown);
+        expect([grown.isAway, grown.count]).toEqual([false, 5000]);
+      },
+      { timeout: 50_000, interval: 50 },
+    );
+    dump.close();
   });
 
   test('a file that is not here is a row of the dump, which says so', async () => {
