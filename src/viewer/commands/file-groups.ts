@@ -18,8 +18,9 @@ type GroupFields = Pick<Rollout, 'extras' | 'group'>;
 
 /** Group keys of the rows of several files. */
 export class FileGroups {
-  /** A step in which a prompt identifies the group of a record without a uid; null if all records must be known. */
-  readonly #plain = new Map<DumpFile, { step: number | null } | null>();
+  /** How many records from the start of a file have groups that nothing changes. */
+  readonly #known = new Map<DumpFile, number>();
+  readonly #firstSteps = new Map<DumpFile, FirstStep>();
   readonly #settled = new Map<DumpFile, Float64Array>();
   readonly #seen = new Set<string>();
   readonly #values = new Map<string, Set<JsonValue>>();
@@ -54,12 +55,22 @@ export class FileGroups {
   }
 
   #isPlain(file: DumpFile, step: number | null): boolean {
-    let plain = this.#plain.get(file);
-    if (plain === undefined) {
-      plain = plainStepOf(file);
-      this.#plain.set(file, plain);
+    let first = this.#firstSteps.get(file);
+    if (first === undefined) {
+      first = new FirstStep(file);
+      this.#firstSteps.set(file, first);
     }
-    return plain !== null && plain.step === step;
+    return first.isPlain(step);
+  }
+
+  /** Whether the groups of a file's first records are known, whatever the rest of the file holds. */
+  areKnown(file: DumpFile, records: number): boolean {
+    for (let record = this.#known.get(file) ?? 0; record < Math.min(records, file.count); record++) {
+      const { group, uid } = groupNumbers(file, record);
+      if (isOfPrompt(group) && !(Number.isNaN(uid) && this.#isPlain(file, file.stepOf(record)))) return false;
+      this.#known.set(file, record + 1);
+    }
+    return true;
   }
 
   #note(key: string, rollout: GroupFields): void {
@@ -79,21 +90,33 @@ export class FileGroups {
   }
 }
 
-/**
- * Looks at a file from its start until two prompts of its first step differ; null if a record of another step comes
- * before, or one with a uid.
- */
-function plainStepOf(file: DumpFile): { step: number | null } | null {
-  const step = file.stepOf(0);
-  let first: number | null = null;
-  for (let record = 0; record < file.count && file.stepOf(record) === step; record++) {
-    const { group, prompt, uid } = groupNumbers(file, record);
-    if (!Number.isNaN(uid)) return null;
-    if (!isOfPrompt(group)) continue;
-    if (first !== null && prompt !== first) return { step };
-    first = prompt;
+/** Looks at a file from its start, as far as it is known, until two prompts of its first step differ. */
+class FirstStep {
+  readonly #file: DumpFile;
+  #next = 0;
+  #prompt: number | null = null;
+  /** A record of another step came before, or one with a uid. */
+  #isOver = false;
+  #isPlain = false;
+
+  constructor(file: DumpFile) {
+    this.#file = file;
   }
-  return null;
+
+  /** Whether the prompt of a record of this step identifies its group, whatever follows. */
+  isPlain(step: number | null): boolean {
+    const first = this.#file.stepOf(0);
+    while (!this.#isOver && !this.#isPlain && this.#next < this.#file.count) this.#look(this.#next++, first);
+    return this.#isPlain && first === step;
+  }
+
+  #look(record: number, first: number | null): void {
+    const { group, prompt, uid } = groupNumbers(this.#file, record);
+    this.#isOver = this.#file.stepOf(record) !== first || !Number.isNaN(uid);
+    if (this.#isOver || !isOfPrompt(group)) return;
+    this.#isPlain = this.#prompt !== null && prompt !== this.#prompt;
+    this.#prompt = prompt;
+  }
 }
 
 function settledIn(file: DumpFile): Float64Array {

@@ -26,6 +26,7 @@ import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { countOf } from './count.ts';
 import { DataLines } from './data-lines.ts';
 import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
+import type { FileGroups } from './file-groups.ts';
 import { isRoundedStep, sayRoundedSteps, sayWithoutRollouts } from './file-notes.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
@@ -132,7 +133,10 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   else if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     const needs = data !== null && limit === Number.POSITIVE_INFINITY && isLarge(dump) ? 'details' : null;
-    const lists = order === null ? listed(dump, asked, options, needs) : sortedLists(dump, asked, order, limit, needs);
+    const lists =
+      order === null
+        ? listed(dump, asked, options, needs, data?.groups)
+        : sortedLists(dump, asked, order, limit, needs);
     for await (const { file, records } of lists) {
       for (const record of records) {
         if (printed >= limit) break;
@@ -198,10 +202,13 @@ interface ListRequest {
   kept: KeptLookup | undefined;
 }
 
-/** The files of a dump, each once it is indexed. @param most stops indexing a file whose records are copied after this many */
-async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): AsyncGenerator<DumpFile> {
+/** The files of a dump, each once it is indexed. @param isEnough ends the copying of a file's records early */
+async function* indexedFiles(
+  dump: Dump,
+  isEnough: (file: DumpFile) => boolean = () => false,
+): AsyncGenerator<DumpFile> {
   for (const file of dump.files) {
-    await file.buildIndex(() => file.copiedBytes === 0 || file.count < most);
+    await file.buildIndex(() => file.copiedBytes === 0 || !isEnough(file));
     if (file.error !== null) say(`${file.path}: ${file.error}`);
     if (file.copiedBytes > LARGE_COPY) say(`${file.path}: ${fileCost(file)}`);
     yield file;
@@ -213,10 +220,13 @@ async function* listed(
   asked: ListRequest,
   { limit }: LsOptions,
   needs: 'details' | null,
+  groups: FileGroups | undefined,
 ): AsyncGenerator<FileList> {
   // The next file may have to be fetched.
   let left = asked.filter === null ? limit : undefined;
-  for await (const file of indexedFiles(dump, left)) {
+  const isEnough = (file: DumpFile): boolean =>
+    left !== undefined && file.count >= left && (groups?.areKnown(file, left) ?? true);
+  for await (const file of indexedFiles(dump, isEnough)) {
     if (needs !== null)
       for await (const records of passingWithDetails(dump, file, asked.filter, asked.kept)) yield { file, records };
     else

@@ -122,6 +122,30 @@ describe('ls', () => {
     expect((await ask(['ls', '--limit', 'x', fixtures])).code).toBe(2);
   });
 
+  test('--limit gives the rows of a packed file the groups that they have in the whole list', async () => {
+    const long = 'x '.repeat(4000);
+    const lines = (record: (at: number) => object): string =>
+      Array.from(
+        { length: 300 },
+        (_, at) => `${JSON.stringify({ output: String(at), note: long, score: 1, ...record(at) })}\n`,
+      ).join('');
+    for (const text of [
+      lines((at) => ({ input: at < 250 ? 'the first' : `another ${at % 3}` })),
+      lines(() => ({ input: 'the only one' })),
+      lines((at) => ({ input: `q ${at % 5}`, uid: `u${at % 140}` })),
+      lines((at) => ({ input: `q ${at % 5}`, step: at < 150 ? 1 : 2 })),
+    ]) {
+      const directory = directoryWith({});
+      const dump = join(directory, 'dump.jsonl.gz');
+      writeFileSync(dump, gzipSync(text));
+      const groups = async (...flags: string[]) =>
+        jsonLines((await ask(['ls', '--json', ...flags, dump])).stdout).map(({ group }) => group);
+      const whole = await groups();
+      expect(whole).toHaveLength(300);
+      for (const limit of [1, 200]) expect(await groups('--limit', String(limit))).toEqual(whole.slice(0, limit));
+    }
+  });
+
   test('what cannot be read is reported on stderr: exit 2 for a named path, a notice inside a directory', async () => {
     const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': '' });
     const named = await ask(['ls', join(directory, '2.jsonl')]);
