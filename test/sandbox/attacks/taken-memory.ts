@@ -24,6 +24,15 @@ export class TakenMemory {
     return cached.reduce((left, bytes) => left - bytes, taken) / 2 ** 20;
   }
 
+  /** The most since it was told to forget, as the kernel counts it, files that are read included; as now() where there is no group. */
+  most(): number {
+    return this.#group === null ? this.now() : numberIn(join(this.#group, MOST)) / 2 ** 20;
+  }
+
+  forget(): void {
+    if (this.#group !== null) writeFileSync(join(this.#group, MOST), '0');
+  }
+
   leave(): void {
     if (this.#group === null) return;
     writeFileSync(join(dirname(this.#group), 'cgroup.procs'), String(process.pid));
@@ -44,6 +53,8 @@ function isJoined(group: string): boolean {
     return false;
   }
 }
+
+const MOST = 'memory.max_usage_in_bytes';
 
 const numberIn = (path: string, pattern = /(\d+)/): number =>
   Number(pattern.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
