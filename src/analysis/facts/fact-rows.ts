@@ -130,6 +130,10 @@ class TableRows implements FactRows {
   }
 
   words(name: string): readonly (string | null)[] {
+    const fact = FACTS[factAt(name)]?.words;
+    // Numbers of a few words, without a question for each row.
+    if (fact !== undefined && this.#table.files.every(({ index, count }) => index.looked === count))
+      return Array.from(this.#rowColumn(factAt(name)), (word) => fact[word] ?? null);
     const words: (string | null)[] = new Array(this.length);
     this.#eachValue(fieldNamed(name), (row, value) => {
       words[row] = typeof value === 'string' ? value : null;

@@ -1,8 +1,20 @@
 import { float64At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 
+type TrainingFacts = Pick<FactRows, 'length' | 'words' | 'place'>;
+
+/** Several parts of one answer ask for the same. */
+const trainingRows = new WeakMap<TrainingFacts, Uint32Array>();
+const timelines = new WeakMap<Uint32Array, { facts: object; timeline: Timeline }>();
+
 /** The rows of the stream that was trained on; if there are several, of the one with the most rows. */
-export function rowsOfTraining(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
+export function rowsOfTraining(facts: TrainingFacts): Uint32Array {
+  const rows = trainingRows.get(facts) ?? findTraining(facts);
+  trainingRows.set(facts, rows);
+  return rows;
+}
+
+function findTraining(facts: TrainingFacts): Uint32Array {
   const streams = facts.words('stream');
   const counts = new Map<string, number>();
   const known = new Map<object, boolean>();
@@ -29,7 +41,17 @@ interface Timeline {
 }
 
 /** Steps may have gaps or be written twice, so only their order counts. */
-export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>, rows: Uint32Array): Timeline {
+export function timelineOf(facts: TimedFacts, rows: Uint32Array): Timeline {
+  const known = timelines.get(rows);
+  if (known?.facts === facts) return known.timeline;
+  const timeline = layTimeline(facts, rows);
+  timelines.set(rows, { facts, timeline });
+  return timeline;
+}
+
+type TimedFacts = Pick<FactRows, 'length' | 'numbers' | 'place'>;
+
+function layTimeline(facts: TimedFacts, rows: Uint32Array): Timeline {
   const own = facts.numbers('step');
   const hasSteps = rows.some((row) => !Number.isNaN(own[row]));
   const files = new Map<object, number>();
