@@ -44,14 +44,22 @@ export const compareTurns = (first: Pick<Rollout, 'turns'>, second: Pick<Rollout
  * in order.
  */
 export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): Generator<TurnPair> {
-  const changes: readonly TurnChange[] = diffArrays(first.turns, second.turns, {
+  let shared = 0;
+  for (const a of first.turns) {
+    const b = second.turns[shared];
+    if (b === undefined || !areSame(a, b)) break;
+    yield equal(a, b);
+    shared++;
+  }
+  const [restA, restB] = [first.turns.slice(shared), second.turns.slice(shared)];
+  const changes: readonly TurnChange[] = diffArrays(restA, restB, {
     maxEditLength: MOST_EDITS,
-    comparator: (a, b) => a.role === b.role && a.text === b.text,
+    comparator: areSame,
   }) ?? [
-    { removed: true, added: false, count: first.turns.length },
-    { removed: false, added: true, count: second.turns.length },
+    { removed: true, added: false, count: restA.length },
+    { removed: false, added: true, count: restB.length },
   ];
-  let [atA, atB] = [0, 0];
+  let [atA, atB] = [shared, shared];
   for (let i = 0; i < changes.length; i++) {
     const { removed, added, count } = itemAt(changes, i);
     if (!removed && !added) {
@@ -80,6 +88,8 @@ export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Roll
 }
 
 type SaidTurn = Rollout['turns'][number];
+
+const areSame = (a: SaidTurn, b: SaidTurn): boolean => a.role === b.role && a.text === b.text;
 
 const wholePiece = ({ index, role, text }: SaidTurn, isOwn: boolean): ComparedTurn => ({
   turn: index,

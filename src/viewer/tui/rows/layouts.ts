@@ -213,8 +213,12 @@ export class Layouts {
   }
 }
 
-const sameFolds = (a: Folds, b: Folds): boolean =>
-  a === b || (a.size === b.size && [...a].every(([id, isClosed]) => b.get(id) === isClosed));
+function sameFolds(a: Folds, b: Folds): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [id, isClosed] of a) if (b.get(id) !== isClosed) return false;
+  return true;
+}
 
 const isPlain = (folds: Folds, replay: RolloutReplay | undefined): boolean => folds.size === 0 && replay === undefined;
 

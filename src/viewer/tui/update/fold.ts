@@ -20,6 +20,19 @@ function opening(folds: Folds, parts: readonly Fold[]): Folds {
   return next;
 }
 
+const known = new WeakMap<readonly Fold[], { folds: Folds; count: number; opened: Folds | null }>();
+
+/** Everything open that a layout shows closed; null if nothing is. The same one if an action is tried again: comparing very many takes a while. */
+function allOpened(folds: Folds, parts: readonly Fold[]): Folds | null {
+  const before = known.get(parts);
+  // A layout that grows knows more parts.
+  if (before?.folds === folds && before.count === parts.length) return before.opened;
+  const closed = parts.filter((fold) => fold.closed);
+  const opened = closed.length === 0 ? null : opening(folds, closed);
+  known.set(parts, { folds, count: parts.length, opened });
+  return opened;
+}
+
 /** Opens or closes one part; the top row stays the same. */
 export function toggleFold(state: State, id: string, closed: boolean): State {
   const folds = new Map(state.transcript.folds);
@@ -69,9 +82,9 @@ function foldAll(state: State, data: Data): Result {
   // The parts of a folded turn are known only once it is open.
   for (let depth = 0; depth < 3; depth++) {
     const layout = viewport(next, data)?.layout;
-    const closed = layout?.folds.filter((fold) => fold.closed) ?? [];
-    if (closed.length === 0) break;
-    next = withFolds(next, view, opening(next.transcript.folds, closed));
+    const opened = layout === undefined ? null : allOpened(next.transcript.folds, layout.folds);
+    if (opened === null) break;
+    next = withFolds(next, view, opened);
     // In a long rollout not all parts are known, and each attempt would take a while.
     if (layout?.isWhole === false) break;
   }
