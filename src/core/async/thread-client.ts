@@ -65,10 +65,15 @@ export class ThreadClient<Request extends object, Answer extends object> {
   #endWhenIdle(worker: Worker): void {
     clearTimeout(this.#idle ?? undefined);
     this.#idle = setTimeout(() => {
-      if (this.#worker !== worker || this.#waiting.size > 0) return;
-      this.#worker = null;
-      void worker.terminate();
+      if (this.#worker === worker) this.rest();
     }, IDLE).unref();
+  }
+
+  /** Ends the thread at once if it has nothing to do: what it read may be long. The next request starts another. */
+  rest(): void {
+    if (this.#waiting.size > 0) return;
+    void this.#worker?.terminate();
+    this.#worker = null;
   }
 
   /** @param worker the one that ended; the end of an earlier one does not matter */

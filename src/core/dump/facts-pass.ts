@@ -7,6 +7,7 @@ import type { GroupKey } from '../rollout/group-key.ts';
 import type { DumpFile } from './dump-file.ts';
 import { BATCH_RECORDS, batchOf, recordsFrom } from './fact-batches.ts';
 import type { LineIndex } from './line-index.ts';
+import { HEAVY_RECORD } from './long-record.ts';
 import type { Place, Progress } from './place.ts';
 import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 
@@ -14,8 +15,7 @@ import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 const MOST_THREADS = 8;
 /** Requests queued at a thread, so that it is never idle. */
 const AHEAD = 2;
-/** One record of this length is read at a time while somebody is at the keyboard: reading it takes several times its bytes. */
-const ALONE_BYTES = 8 << 20;
+const isAlone = ({ index }: DumpFile, record: number): boolean => index.length(record) > HEAVY_RECORD;
 /** Bytes that a running thread reads in the time that another one takes to start. */
 const WORTH_A_THREAD = 4 << 20;
 
@@ -176,11 +176,12 @@ export class FactsPass {
 
   #nextBatch(): [DumpFile | undefined, number[]] {
     this.#wanted = this.#wanted.filter(({ file, record }) => this.#isWaiting(file, record));
-    const [first] = this.#wanted;
+    // A long one is being read for the screen: together they would take twice the memory.
+    const [first] = this.#wanted.filter(({ file, record }) => this.#pauses === 0 || !isAlone(file, record));
     if (first !== undefined) {
       const { file } = first;
       const records = this.#wanted.filter((place) => place.file === file).map((place) => place.record);
-      return [file, batchOf(file, records)];
+      return [file, batchOf(file, this.#pauses === 0 ? records : records.filter((record) => !isAlone(file, record)))];
     }
     for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
       const records = this.isDone(file) ? [] : batchOf(file, this.#waitingIn(file, this.#next));
@@ -221,11 +222,12 @@ export class FactsPass {
     };
     this.#askedBytes += lengths.reduce((sum, length) => sum + length, 0);
     const started = this.#workers.slice(0, 1 + this.#askedBytes / WORTH_A_THREAD);
-    const isAlone = this.#givesWay && lengths.some((length) => length > ALONE_BYTES);
-    const idlest = started.reduce((best, one) => (one.asked < best.asked && !isAlone ? one : best));
+    const hasLong = this.#givesWay && records.some((record) => isAlone(file, record));
+    const idlest = started.reduce((best, one) => (one.asked < best.asked && !hasLong ? one : best));
     idlest.asked++;
     const answer = await idlest.worker.ask(request, [places.buffer]);
     idlest.asked--;
+    if (hasLong) idlest.worker.rest();
     if (answer === null) {
       if (this.#isClosed) return false;
       // One of these exceeds the thread's memory. Request each separately to find out which.

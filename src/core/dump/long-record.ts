@@ -11,6 +11,8 @@ import { type ValuePiece, Whole } from './pieces.ts';
  * 50 MB a key would wait for seconds.
  */
 export const LONG_RECORD = 1_500_000;
+/** Reading one of this length takes several times its bytes: one at a time, in a thread that ends after it. */
+export const HEAVY_RECORD = 8 << 20;
 
 export interface LongRecordPlace {
   path: string;
@@ -120,6 +122,7 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
       // The next piece may already have come: without a pause all would be taken at once.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    if (place.length > HEAVY_RECORD) this.rest();
     const { rollout, error, findings, slices } = whole.value;
     await finishedBetweenKeys(withTexts(rollout, slices));
     return { json: undefined, rollout, error, findings: rollout?.findings ?? findings };
