@@ -57,7 +57,7 @@ function actionIn(turns: Rollout['turns'], turn: number, call: ToolCall, use?: T
 }
 
 /** One of the rollout's tool calls and what it asks for; undefined if there is no such call. */
-export function recordedCall({ turns }: Pick<Rollout, 'turns'>, index: number): RecordedAction | undefined {
+export function actionOfCall({ turns }: Pick<Rollout, 'turns'>, index: number): RecordedAction | undefined {
   for (const turn of turns) {
     const call = turn.toolCalls.find((one) => one.index === index);
     if (call !== undefined) return actionIn(turns, turn.index, call);

@@ -117,14 +117,14 @@ function needsOf(name: string, found = new Set<string>()): ReadonlySet<string> {
   return found;
 }
 
-const pathOf = (name: string): string => fileURLToPath(new URL(`./${name}.cjs`, import.meta.url));
+const scriptPath = (name: string): string => fileURLToPath(new URL(`./${name}.cjs`, import.meta.url));
 
 /** Scripts that were read and have not run. */
 const sources = new Map<string, string>();
 
 function sourceOf(name: string): string {
   // The build writes ASCII alone, and V8 takes one byte a character.
-  const source = sources.get(name) ?? readFileSync(pathOf(name), 'latin1');
+  const source = sources.get(name) ?? readFileSync(scriptPath(name), 'latin1');
   sources.set(name, source);
   return source;
 }
@@ -132,7 +132,7 @@ function sourceOf(name: string): string {
 function compiled(name: string): Body {
   const source = sourceOf(name);
   sources.delete(name);
-  const filename = pathOf(name);
+  const filename = scriptPath(name);
   if (source.length < SHORT) return new Script(source, { filename }).runInThisContext();
   // The script begins with a comment that changes with its text, and names what it imports.
   const path = join(folder(), `${source.slice(2, 18)}-${kind}`);

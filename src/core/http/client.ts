@@ -59,7 +59,7 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
   const { url, method, body, headers, signal, silentMs = 0, timeoutMs = 0, fresh = false } = request;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const { origin, path } = placeOf(url);
+    const { origin, path } = originAndPath(url);
     const dispatcher = fresh ? new Client(origin, { headersTimeout: 0, bodyTimeout: 0 }) : agent;
     let controller: Dispatcher.DispatchController | null = null;
     let isOver = false;
@@ -138,7 +138,7 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
 let lastPlace = { url: '', origin: '', path: '' };
 
 /** Runs ask the same address thousands of times. */
-function placeOf(url: string): { origin: string; path: string } {
+function originAndPath(url: string): { origin: string; path: string } {
   if (lastPlace.url === url) return lastPlace;
   const { origin, pathname, search } = new URL(url);
   lastPlace = { url, origin, path: pathname + search };

@@ -70,12 +70,12 @@ export function* sanitising(text: string): Generator<void, string> {
  */
 function sliceEnd(text: string, from: number): number {
   let end = from;
-  while (end < text.length && (isLow(text, end) || (isJoiner(text, end) && !isJoiner(text, before(text, end))))) end++;
+  while (end < text.length && (isLow(text, end) || (isJoiner(text, end) && !isJoiner(text, stepBack(text, end))))) end++;
   return Math.min(end, text.length);
 }
 
 const isLow = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
-const before = (text: string, at: number): number => (isLow(text, at - 1) ? at - 2 : at - 1);
+const stepBack = (text: string, at: number): number => (isLow(text, at - 1) ? at - 2 : at - 1);
 const JOINERS: readonly (readonly [from: number, to: number])[] = [
   [0x180b, 0x180f],
   [0x200c, 0x200d],

@@ -1,4 +1,4 @@
-import { recordedCall } from '../../../analysis/actions/recorded-actions.ts';
+import { actionOfCall } from '../../../analysis/actions/recorded-actions.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
 import { backendWish, type PlannedCall } from '../../../replay/index.ts';
@@ -24,7 +24,7 @@ export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Pro
 
 /** A shell or an editor of an agent, whose files are in its image. */
 const isOfContainer = ({ tool, call }: PlannedCall, { rollout }: DumpRecord): boolean =>
-  tool === null && rollout !== null && (recordedCall(rollout, call)?.action.kind ?? 'none') !== 'none';
+  tool === null && rollout !== null && (actionOfCall(rollout, call)?.action.kind ?? 'none') !== 'none';
 
 async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
