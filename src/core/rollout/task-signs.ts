@@ -236,18 +236,20 @@ const REFUSES =
 const COMMON =
   /\b(?:the|of|and|to|in|is|it|that|for|on|with|as|be|this|we|you|are|at|by|or|from|not|an?|so|if|de|la|el|en|y|que|und|der|die|das|ist|et|le|les|des|un|une|i|he|she|they|can|will|have|has|do|let|my|your|our|its|then|there|which|what|no)\b/i;
 const JUNK_WORDS = 40;
+const WORD = /[^ \t,.]+/g;
 
 const LONGEST_WORD = 30;
 
 /** The first run of words without any function word that makes a sentence, in a text that began as prose. */
-function junkIn(text: string): string | null {
+export function junkIn(text: string): string | null {
   if (text.length < 1000 || !COMMON.test(text.slice(0, 300))) return null;
   for (const run of wordRuns(text)) {
-    const words = run.split(/[ \t,.]+/).filter((word) => word !== '');
-    for (let at = 0; at + JUNK_WORDS <= words.length; at += JUNK_WORDS / 2) {
-      const some = words.slice(at, at + JUNK_WORDS);
-      if (COMMON.test(some.join(' ')) || new Set(some).size < JUNK_WORDS * 0.8) continue;
-      return some.slice(0, 8).join(' ');
+    // A long text may be one run: its words are never held all at once.
+    const some: string[] = [];
+    for (const [word] of run.matchAll(WORD)) {
+      if (some.push(word) < JUNK_WORDS) continue;
+      if (!COMMON.test(some.join(' ')) && new Set(some).size >= JUNK_WORDS * 0.8) return some.slice(0, 8).join(' ');
+      some.splice(0, JUNK_WORDS / 2);
     }
   }
   return null;

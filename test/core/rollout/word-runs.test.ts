@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { wordRuns } from '../../../src/core/rollout/task-signs.ts';
+import { junkIn, wordRuns } from '../../../src/core/rollout/task-signs.ts';
 
 const RUN = /(?:[A-Za-z]{2,30}[ \t,.]{1,3}){40,}/g;
 
@@ -27,4 +27,46 @@ test('runs of words are those that a regex finds', () => {
     { numRuns: 500 },
   );
   expect(found).toBeGreaterThan(100);
+});
+
+const COMMON = /\b(?:the|and)\b/i;
+const HALF = 20;
+
+/** All words of a run at once, as a reader would count them. */
+function plainJunk(text: string): string | null {
+  for (const run of wordRuns(text)) {
+    const words = run.split(/[ \t,.]+/).filter((word) => word !== '');
+    for (let at = 0; at + 2 * HALF <= words.length; at += HALF) {
+      const some = words.slice(at, at + 2 * HALF);
+      if (!COMMON.test(some.join(' ')) && new Set(some).size >= 1.6 * HALF) return some.slice(0, 8).join(' ');
+    }
+  }
+  return null;
+}
+
+test('words without a sentence are found in whichever part of a run they are', () => {
+  const rare = fc.nat({ max: 25 ** 3 - 1 }).map((n) => {
+    const letter = (at: number) => String.fromCharCode(98 + (Math.floor(n / 25 ** at) % 25));
+    return `q${letter(0)}${letter(1)}${letter(2)} `;
+  });
+  const prose = fc.constantFrom('the ', 'and, ', 'words. ');
+  const part = fc.oneof(
+    fc.array(prose, { maxLength: 60, size: 'max' }),
+    fc.array(rare, { maxLength: 70, size: 'max' }),
+    fc.array(fc.oneof({ arbitrary: rare, weight: 12 }, { arbitrary: prose, weight: 1 }), {
+      maxLength: 60,
+      size: 'max',
+    }),
+  );
+  let found = 0;
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 2, maxLength: 6 }), (parts) => {
+      const text = 'the words and '.repeat(80) + parts.flat().join('');
+      const junk = junkIn(text);
+      if (junk !== null) found++;
+      expect(junk).toBe(plainJunk(text));
+    }),
+    { numRuns: 400 },
+  );
+  expect(found).toBeGreaterThan(20);
 });
