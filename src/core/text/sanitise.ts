@@ -70,7 +70,8 @@ export function* sanitising(text: string): Generator<void, string> {
  */
 function sliceEnd(text: string, from: number): number {
   let end = from;
-  while (end < text.length && (isLow(text, end) || (isJoiner(text, end) && !isJoiner(text, stepBack(text, end))))) end++;
+  while (end < text.length && (isLow(text, end) || (isJoiner(text, end) && !isJoiner(text, stepBack(text, end)))))
+    end++;
   return Math.min(end, text.length);
 }
 
