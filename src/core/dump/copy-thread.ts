@@ -5,9 +5,12 @@ import type { NeedBytes } from './containers/file-bytes.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { openNameless } from './nameless-file.ts';
 
-/** Starts copying the records at `path` into the file behind `into`, or continues: what was needed is there, unless `problem` says why not. */
+/**
+ * Starts copying the records at `path` into the file behind `into` (or what is packed there as it is), or continues: what was needed is
+ * there, unless `problem` says why not.
+ */
 export type CopyRequest =
-  | { into: string; path: string; name: string; context: ReadContext; isPartial: boolean }
+  | { into: string; path: string; name: string; context: ReadContext; isPartial: boolean; unpacks: boolean }
   | { next: true; problem?: string };
 
 /** The records since the previous answer: places of the records from `from` on. */
@@ -21,7 +24,13 @@ export interface CopyAnswer {
 }
 
 /** A copy filled by a thread, so that keys are answered while a large archive is unpacked. */
-export function copyInThread(path: string, name: string, context: ReadContext, need: NeedBytes | null = null): Copy {
+export function copyInThread(
+  path: string,
+  name: string,
+  context: ReadContext,
+  need: NeedBytes | null = null,
+  unpacks = false,
+): Copy {
   const fd = openNameless();
   const copy: Copy = { fd, fill: fill(), places: [], error: null };
   async function* fill(): AsyncGenerator<void> {
@@ -29,7 +38,7 @@ export function copyInThread(path: string, name: string, context: ReadContext, n
     try {
       // The thread opens the file itself: this descriptor may be closed, and its number reused for another file, while
       // the thread writes.
-      let request: CopyRequest = { into: `/dev/fd/${fd}`, path, name, context, isPartial: need !== null };
+      let request: CopyRequest = { into: `/dev/fd/${fd}`, path, name, context, isPartial: need !== null, unpacks };
       for (;;) {
         const answer = await thread.ask(request);
         if (answer === null) {

@@ -29,13 +29,15 @@ const need: NeedBytes = (...range) =>
     wished();
   });
 
+const next = (): Promise<boolean> => copy.then(async (one) => one === null || (await one.fill.next()).done === true);
+
 /** Lays out the records of a container in a file, one batch per request. */
 parentPort?.on('message', async ({ id, request }: { id: number; request: CopyRequest }) => {
   const answer: CopyAnswer = { isDone: true, from: reported, places: [], error: null };
   try {
     if ('path' in request) {
-      const { into, path, name, context, isPartial } = request;
-      copy = copyInto(openSync(into, 'r+'), path, context, name, isPartial ? need : null);
+      const { into, path, name, context, isPartial, unpacks } = request;
+      copy = copyInto(openSync(into, 'r+'), path, context, name, isPartial ? need : null, unpacks);
       copy.catch(() => {});
     } else {
       for (const { resolve, reject } of asked)
@@ -43,7 +45,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: CopyReq
         else reject(new Error(request.problem));
       asked = [];
     }
-    filling ??= copy.then(async (one) => one === null || (await one.fill.next()).done === true);
+    filling ??= next();
     const isNeedy = new Promise<'needs'>((resolve) => {
       wished = () => resolve('needs');
       if (wishes.length > 0) wished();
@@ -60,6 +62,11 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: CopyReq
       answer.places = one?.places.slice(reported) ?? [];
       answer.error = one?.error ?? null;
       reported = one?.places.length ?? 0;
+      // While those are read that came, the next ones are made.
+      if (!outcome) {
+        filling = next();
+        filling.catch(() => {});
+      }
     }
   } catch (error) {
     answer.error = error instanceof Error ? error.message : String(error);

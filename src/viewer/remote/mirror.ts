@@ -56,7 +56,7 @@ const FIRST_PAUSE_MS = 100;
 const NOT_HERE_YET = 'not here yet';
 const FULL = 'the cache is full (--cache-size)';
 /** Files with these names can be read while incomplete. */
-const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
+export const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
 /** Objects with these names come in parts, and the part that somebody reads comes first. */
 const IN_PARTS = /\.(parquet|zst)$/i;
 /** A smaller object comes as fast whole. */

@@ -1,7 +1,7 @@
 import { remoteFolder } from '../../core/files/places.ts';
 import type { Address } from './address.ts';
 import type { Machine } from './machine.ts';
-import { Mirror, type MirrorOptions } from './mirror.ts';
+import { GROWS, Mirror, type MirrorOptions } from './mirror.ts';
 import { RcloneSource } from './rclone.ts';
 import { SshSource } from './ssh.ts';
 import { WebSource } from './web.ts';
@@ -17,7 +17,7 @@ export async function openMirror(
     onStatus?: (status: string | null) => void;
   },
 ): Promise<{ mirror: Mirror; path: string }> {
-  const source = await sourceOf(address);
+  const source = await sourceOf(address, options.brings === 'parts');
   const mirror = new Mirror({
     source,
     address,
@@ -39,7 +39,8 @@ export async function openMirror(
   }
 }
 
-async function sourceOf(address: Address): Promise<Machine> {
+/** @param wantsParts of a file that may grow, too */
+async function sourceOf(address: Address, wantsParts: boolean): Promise<Machine> {
   switch (address.kind) {
     case 'ssh':
       return new SshSource(address);
@@ -48,6 +49,6 @@ async function sourceOf(address: Address): Promise<Machine> {
     case 'store':
       return (await import('./stores/open.ts')).storeSource(address);
     case 'https':
-      return new WebSource(address);
+      return new WebSource(address, { isFixed: wantsParts || !GROWS.test(address.path) });
   }
 }

@@ -2,15 +2,24 @@ import type { Address } from './address.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 import { byteRange, dismiss, headerOf, type WebAnswer, WebClient, type WebClientOptions } from './web-client.ts';
 
-/** One file behind a URL, by range requests: only appended bytes are requested. */
+export interface WebSourceOptions extends WebClientOptions {
+  /** It is replaced as a whole and does not grow, so it may come in parts. */
+  isFixed?: boolean;
+}
+
+/** One file behind a URL, by range requests: only appended bytes are requested, or of one that does not grow the parts that are read. */
 export class WebSource implements Machine {
   readonly name: string;
   readonly #origin: string;
   readonly #client: WebClient;
+  readonly #isFixed: boolean;
+  /** As it was listed. */
+  #size: number | null = null;
 
-  constructor({ name }: Pick<Extract<Address, { kind: 'https' }>, 'name'>, options: WebClientOptions = {}) {
+  constructor({ name }: Pick<Extract<Address, { kind: 'https' }>, 'name'>, options: WebSourceOptions = {}) {
     this.name = name;
     this.#origin = name;
+    this.#isFixed = options.isFixed === true;
     this.#client = new WebClient(options);
   }
 
@@ -31,11 +40,26 @@ export class WebSource implements Machine {
     if (size === null || !Number.isSafeInteger(size) || size < 0)
       throw new SourceError('the server gives no length and accepts no range requests', false);
     const modified = Math.max(0, Math.floor(Date.parse(headerOf(answer, 'last-modified') ?? '') / 1000) || 0);
-    return { root: path, files: [{ path, size, modified, inode: '' }] };
+    this.#size = size;
+    const version = this.#isFixed && answer.statusCode === 206 ? validatorOf(answer) : null;
+    return { root: path, files: [{ path, size, modified, inode: '', ...(version !== null && { version }) }] };
   }
 
-  async *read(path: string, offset: number, end: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const answer = await this.#asked(path, { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }, signal);
+  async *read(
+    path: string,
+    offset: number,
+    end: number,
+    signal: AbortSignal,
+    version?: string,
+  ): AsyncGenerator<Buffer> {
+    const range = `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}`;
+    const answer = await this.#asked(path, { range, ...(version !== undefined && { 'if-range': version }) }, signal);
+    // Whoever does not look at If-Range names what was sent all the same; a time of change has seconds only.
+    const whole = byteRange(answer)?.whole ?? null;
+    if (version !== undefined && (validatorOf(answer) !== version || (whole !== null && whole !== this.#size))) {
+      dismiss(answer);
+      throw new SourceError(`${path} was replaced while it was read`, true, true);
+    }
     if (answer.statusCode === 416) return dismiss(answer);
     yield* this.#client.bytes(answer, offset, end, signal);
   }
@@ -51,4 +75,11 @@ export class WebSource implements Machine {
     dismiss(answer);
     throw new SourceError(`the server answered ${status}`, status >= 500);
   }
+}
+
+/** What tells two contents of a file apart: a strong ETag, else the time of its last change; null if the server says neither. */
+function validatorOf(answer: WebAnswer): string | null {
+  const tag = headerOf(answer, 'etag');
+  if (tag?.startsWith('"')) return tag;
+  return headerOf(answer, 'last-modified') ?? null;
 }

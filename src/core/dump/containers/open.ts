@@ -46,7 +46,7 @@ export async function openContainer(
   const partial = path === name ? originOf(path)?.partial : undefined;
   if (partial !== undefined) return openPartial(partial, context, name, inThread);
   const kind = kindOf(fileHead(path), name);
-  if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name);
+  if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name, null, inThread);
   const join = joinOf(name);
   if (kind === 'lines') return openLines(path, context, join);
   if (inThread && THREADED.has(kind)) return { kind, shape: null, copy: copyInThread(path, name, context) };
@@ -67,7 +67,7 @@ async function openPartial(
   const { path } = partial;
   const kind = kindOf(fileHead(path), name);
   const comesInOrder = mayStop && (kind === 'lines' || kind === 'gzip');
-  if (kind === 'zstd' || comesInOrder) return openPacked(path, kind, context, name, need);
+  if (kind === 'zstd' || comesInOrder) return openPacked(path, kind, context, name, need, inThread);
   if (kind !== 'parquet') {
     await need(0, size);
     // All of it is here, at its own path.
@@ -81,14 +81,16 @@ async function openPartial(
 /** Kinds that are unpacked from their bytes alone, and may be large. */
 const THREADED: ReadonlySet<ContainerKind> = new Set(['zip', 'parquet', 'sqlite', 'pickle']);
 
-/** Fills a file with the records of a container. @returns null if they are lines after all */
+/** Fills a file with the records of a container. @param unpacks with its bytes, unpacked @returns null if they are lines after all */
 export async function copyInto(
   fd: number,
   path: string,
   context: ReadContext,
   name: string,
   need: NeedBytes | null,
+  unpacks: boolean,
 ): Promise<Copy | null> {
+  if (unpacks) return unpackedCopy(fd, unzstd(path, need), UNPACKED_AT_ONCE);
   const source = await recordSource(kindOf(fileHead(path), name), path, context, need);
   return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
 }
@@ -209,23 +211,17 @@ async function openPacked(
   kind: 'gzip' | 'zstd' | 'lines',
   context: ReadContext,
   name: string,
-  need: NeedBytes | null = null,
+  need: NeedBytes | null,
+  inThread: boolean,
 ): Promise<OpenedContainer> {
-  const chunks = kind === 'zstd' ? unzstd(path, need) : kind === 'gzip' ? gunzip(path, need) : bytesInOrder(path, need);
   const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');
   const innerName = name.slice(0, name.length - basename(name).length) + inner;
-  const fd = openNameless();
-  const copy: Copy = { fd, fill: write(), places: [], error: null };
-  async function* write(): AsyncGenerator<void> {
-    try {
-      for await (const chunk of chunks) {
-        addNameless(fd, chunk);
-        yield;
-      }
-    } catch (error) {
-      copy.error = errorMessage(error);
-    }
-  }
+  // Node unpacks gzip in a thread of its own.
+  const isThreaded = inThread && kind === 'zstd' && statSync(path).size >= WORTH_A_THREAD;
+  const copy = isThreaded
+    ? copyInThread(path, name, context, need, true)
+    : unpackedCopy(openNameless(), packedBytes(path, kind, need));
+  const { fd } = copy;
   // The head identifies the contents.
   for (let bytes = 0; bytes < HEAD_BYTES; bytes = statOf(fd)) if ((await copy.fill.next()).done) break;
   const readable = `/dev/fd/${fd}`;
@@ -240,6 +236,36 @@ async function openPacked(
   const outer = copy.error;
   const whole = opened.copy ?? lineCopyOf(openNameless(), joined(allLines(readable), join));
   return { kind, shape: opened.shape, copy: thenClosed(whole, fd, outer) };
+}
+
+/** A smaller file is unpacked before a thread has started. */
+const WORTH_A_THREAD = 4 << 20;
+/** Unpacked bytes that a thread says at once. */
+const UNPACKED_AT_ONCE = 1 << 20;
+
+const packedBytes = (path: string, kind: 'gzip' | 'zstd' | 'lines', need: NeedBytes | null) =>
+  kind === 'zstd' ? unzstd(path, need) : kind === 'gzip' ? gunzip(path, need) : bytesInOrder(path, need);
+
+/** @param atOnce bytes after which those who wait read on; the head is said as soon as it is there */
+function unpackedCopy(fd: number, chunks: AsyncIterable<Uint8Array>, atOnce = 0): Copy {
+  const copy: Copy = { fd, fill: write(), places: [], error: null };
+  async function* write(): AsyncGenerator<void> {
+    let bytes = 0;
+    let most = Math.min(HEAD_BYTES, atOnce);
+    try {
+      for await (const chunk of chunks) {
+        addNameless(fd, chunk);
+        bytes += chunk.length;
+        if (bytes < most) continue;
+        bytes = 0;
+        most = atOnce;
+        yield;
+      }
+    } catch (error) {
+      copy.error = errorMessage(error);
+    }
+  }
+  return copy;
 }
 
 /** The copy of what was packed. Its error is known once it is filled. @param outer what was wrong with the packing */

@@ -90,8 +90,8 @@ export async function* unzstdIn(fd: number, start: number, end: number, guard: B
   }
 }
 
-/** A frame that may contain more than this is unpacked in pieces, which takes 1.5 times as long. */
-const LARGE_FRAME = 256 << 20;
+/** A frame that may contain more than this is unpacked in pieces: it takes longer, but its first rows are there at once. */
+const LARGE_FRAME = 16 << 20;
 const CHUNK = 1 << 20;
 
 async function* largeFrame(fd: number, at: number, length: number): AsyncGenerator<Uint8Array> {
