@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { RowGroup } from 'hyparquet/src/types.js';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
-import { objectIn } from '../../json/value.ts';
 import { plural } from '../../text/numbers.ts';
 import { errorMessage } from '../../text/thrown.ts';
 import { type NeedBytes, openBytes, UnreadBytes } from './file-bytes.ts';
@@ -20,7 +19,9 @@ import {
 
 /** Rows that are read before all others: the first rollout is needed at once. */
 const FIRST_ROWS = 16;
-const MOST_ROWS = 2000;
+/** Rows of a pass at least, and passes of a group at most, if its pages are not known. */
+const LEAST_ROWS = 2000;
+const MOST_PASSES = 8;
 /** A group of more bytes is read by its pages: whole, it would take several times its size in memory. */
 const LARGE_GROUP = 64 << 20;
 /** Bytes of the rows that are decoded at once, unpacked. */
@@ -46,12 +47,12 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
         `its footer cannot be read (${why}): it is still being written, cut off or damaged; copy or write it again`,
     );
     let first = FIRST_ROWS;
+    const names = new Map<string, string>();
     for (const rowGroup of metadata.row_groups) {
       const groupRows = Number(rowGroup.num_rows);
       const pages = need !== null || bytesOf(rowGroup) > LARGE_GROUP ? new GroupPages(file, rowGroup, schema) : null;
       for (let from = 0; from < groupRows; first = 0) {
-        // A group is decoded in few passes, because each pass starts again at the first page of a column that is read whole.
-        const step = pages?.areKnown === true ? rowsAtOnce(rowGroup) : Math.max(MOST_ROWS, Math.ceil(groupRows / 8));
+        const step = pages?.areKnown === true ? rowsAtOnce(rowGroup) : Math.max(LEAST_ROWS, rowsInPass(rowGroup));
         const to = Math.min(groupRows, from + (first || step));
         const rows = await settled(async () => {
           const pageLocations = await pages?.upTo(to);
@@ -70,7 +71,7 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
           const [group] = read;
           return group === undefined ? [] : await asyncGroupToRows(group, from, to, undefined, 'object');
         }, undecoded(count));
-        for (const one of rows) yield { text: printJson(objectIn(jsonOf(one))) };
+        for (const one of rows) yield { text: rowText(one, names) };
         count += to - from;
         from = to;
       }
@@ -82,6 +83,23 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
   }
 }
 
+/**
+ * A decoded row in JSON, as `printJson` prints what `jsonOf` makes of it, without an object of the values.
+ * @param names of columns in JSON, which recur in each row
+ */
+export function rowText(row: Readonly<Record<string, unknown>>, names = new Map<string, string>()): string {
+  let text = '';
+  for (const key of Object.keys(row)) {
+    let name = names.get(key);
+    if (name === undefined) {
+      name = `${printJson(key)}:`;
+      names.set(key, name);
+    }
+    text += `${text === '' ? '{' : ','}${name}${printJson(jsonOf(row[key]))}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
+}
+
 const bytesOf = ({ columns }: RowGroup): number =>
   columns.reduce((sum, { meta_data: column }) => sum + Number(column?.total_uncompressed_size ?? 0), 0);
 
@@ -90,6 +108,13 @@ function rowsAtOnce(group: RowGroup): number {
   const rows = Number(group.num_rows);
   const fit = Math.floor((WINDOW / Math.max(1, bytesOf(group))) * rows);
   return Math.max(FIRST_ROWS, Math.min(fit, rows));
+}
+
+/** Each pass begins again at the first page of a column that is read whole, so a group that fits into a window has one. */
+function rowsInPass(group: RowGroup): number {
+  const bytes = bytesOf(group);
+  const passes = bytes === 0 ? MOST_PASSES : Math.min(MOST_PASSES, Math.ceil(bytes / WINDOW));
+  return Math.ceil(Number(group.num_rows) / passes);
 }
 
 const undecoded =
