@@ -291,6 +291,11 @@ export class Dump {
       const known = this.files.filter((file) => file.state !== 'waiting');
       // Files of a store that are not here are a line each, beside others of megabytes: they are counted instead.
       if (known.some((file) => file.isAway)) return { phase: 'index', done: known.length, total: this.files.length };
+      // How many bytes a packed file unpacks to is known at its end.
+      if (known.some((file) => file.copiedBytes > 0)) {
+        const done = known.filter(({ state }) => state !== 'indexing').length;
+        return { phase: 'index', done, total: this.files.length };
+      }
       const bytes = known.reduce((sum, file) => sum + file.bytes, 0);
       const total = known.length === 0 ? 0 : (bytes / known.length) * this.files.length;
       return { phase: 'index', done: known.reduce((sum, file) => sum + file.indexedBytes, 0), total };

@@ -260,6 +260,20 @@ describe('the lines of a file', () => {
 });
 
 describe('a dump in the background', () => {
+  test('is never more than whole while packed files are unpacked', async () => {
+    const packed = gzipSync(Array.from({ length: 4000 }, () => verlLine({ output: 'x'.repeat(900) })).join(''));
+    const dump = Dump.open([directoryWith({ '1.jsonl.gz': packed, '2.jsonl.gz': packed, '3.jsonl.gz': packed })]);
+    const shares = new Set<number>();
+    dump.subscribe(() => {
+      const { phase, done, total } = dump.progress();
+      if (phase === 'index' && total > 0) shares.add(done / total);
+    });
+    await dump.start();
+    expect(Math.max(...shares)).toBeLessThanOrEqual(1);
+    expect(shares.size).toBeGreaterThan(1);
+    dump.close();
+  });
+
   test('gets scores from the tails, then facts from a thread, wanted rows first', async () => {
     const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
     const content = Array.from({ length: 300 }, (_, i) => verlLine({ score: i, output: i % 2 ? call : 'x' })).join('');
