@@ -36,6 +36,8 @@ export interface DumpRecord extends ParsedLine {
   sample: number;
   bytes: number;
   raw: string;
+  /** Of a record that a thread has read: SHA-256 of its text, in hexadecimal. */
+  hash?: string;
 }
 
 /** The result of looking at a file: nothing new, more lines, different content, or no file. */

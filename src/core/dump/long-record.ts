@@ -37,6 +37,8 @@ type Slice = { field: string; start: number; end: number };
 export interface Crossing extends Omit<ParsedLine, 'json'> {
   /** For each turn without its text: where that text is. */
   slices: (Slice | null)[];
+  /** SHA-256 of the text that was read, in hexadecimal. */
+  hash: string;
 }
 
 /** The text of the record at this place. */
@@ -44,28 +46,6 @@ export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path
   const fd = openSync(path, 'r');
   try {
     return textInFile(fd, offset, length);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Bytes read at once. */
-const PIECE = 1 << 20;
-
-/** The same text in pieces, for a reader that answers keys between them. */
-export function* recordPieces(
-  { path, offset, length }: Parameters<typeof recordText>[0],
-  size = PIECE,
-): Generator<string> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const bytes = Buffer.allocUnsafe(Math.min(length, size));
-  const fd = openSync(path, 'r');
-  try {
-    for (let [read, got] = [0, 1]; got > 0 && read < length; read += got) {
-      got = readSync(fd, bytes, 0, Math.min(bytes.length, length - read), offset + read);
-      yield decoder.decode(bytes.subarray(0, got), { stream: true });
-    }
-    yield decoder.decode();
   } finally {
     closeSync(fd);
   }
@@ -104,14 +84,14 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
    * One at a time. @param isWanted is called between pieces. @returns null if the record is no longer wanted, or the
    * thread ended over it
    */
-  read(place: LongRecordPlace, isWanted: () => boolean): Promise<ParsedLine | null> {
+  read(place: LongRecordPlace, isWanted: () => boolean): Promise<(ParsedLine & Pick<Crossing, 'hash'>) | null> {
     const read = this.#reading.then(() => (isWanted() ? this.#read(place, isWanted) : null));
     this.#reading = read.catch(() => null);
     return read;
   }
 
-  async #read(place: LongRecordPlace, isWanted: () => boolean): Promise<ParsedLine | null> {
-    const whole = new Whole<Crossing>({ rollout: null, error: null, findings: [], slices: [] });
+  async #read(place: LongRecordPlace, isWanted: () => boolean): Promise<(ParsedLine & Pick<Crossing, 'hash'>) | null> {
+    const whole = new Whole<Crossing>({ rollout: null, error: null, findings: [], slices: [], hash: '' });
     for (
       let answer = await this.ask({ open: place });
       answer?.piece !== null;
@@ -123,8 +103,8 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (place.length > HEAVY_RECORD) this.rest();
-    const { rollout, error, findings, slices } = whole.value;
+    const { rollout, error, findings, slices, hash } = whole.value;
     await finishedBetweenKeys(withTexts(rollout, slices));
-    return { json: undefined, rollout, error, findings: rollout?.findings ?? findings };
+    return { json: undefined, rollout, error, findings: rollout?.findings ?? findings, hash };
   }
 }

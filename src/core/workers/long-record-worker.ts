@@ -1,3 +1,4 @@
+import { hash as hashText } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { loadEncoding } from '../chat/rendered.ts';
 import {
@@ -29,12 +30,14 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: LongRec
 });
 
 function crossing(place: LongRecordPlace): Crossing {
-  const { error, findings, rollout } = parseLine(recordText(place), place.context, place.part);
-  if (rollout === null) return { rollout, error, findings, slices: [] };
+  const text = recordText(place);
+  const hash = hashText('sha256', text);
+  const { error, findings, rollout } = parseLine(text, place.context, place.part);
+  if (rollout === null) return { rollout, error, findings, slices: [], hash };
   const places = textPlaces(rollout.spans);
   const slices = rollout.turns.map((turn) => sliceOf(turn, places, rollout.texts));
   const turns = rollout.turns.map((turn, i) => (slices[i] === null ? turn : { ...turn, text: '' }));
-  return { rollout: { ...rollout, turns }, error, findings: [], slices };
+  return { rollout: { ...rollout, turns }, error, findings: [], slices, hash };
 }
 
 function sliceOf(turn: Turn, places: ReadonlyMap<number, Span | null>, texts: Rollout['texts']) {

@@ -1,18 +1,10 @@
-import { createHash } from 'node:crypto';
-import { finished } from '../../core/async/finished.ts';
+import { hash } from 'node:crypto';
 
 /**
  * Identifies a record by its content, so that a verdict belongs to what was judged: a step rewritten by a resumed run is a different
  * record, and a moved file holds the same ones. 128 bits of SHA-256 over the record's text as UTF-8.
  */
-export const recordKey = (text: string): string => finished(keyOfPieces([text]));
+export const recordKey = (text: string): string => keyOfHash(hash('sha256', text));
 
-/** The same of a text in pieces, with a pause after each. */
-export function* keyOfPieces(pieces: Iterable<string>): Generator<void, string> {
-  const hash = createHash('sha256');
-  for (const piece of pieces) {
-    hash.update(piece);
-    yield;
-  }
-  return hash.digest('hex').slice(0, 32);
-}
+/** The same from the whole hash of the text, in hexadecimal. */
+export const keyOfHash = (sha256: string): string => sha256.slice(0, 32);

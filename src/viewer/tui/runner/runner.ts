@@ -91,7 +91,7 @@ export class Runner implements RunnerContext {
   async show(place: Place): Promise<void> {
     const row = await this.options.whole(place);
     if (row === null || row.rollout === null) return;
-    const record = await keyOfRow(row);
+    const record = keyOfRow(row);
     const calls = new Map<number, CallReplay>();
     for (const plan of await this.#replayed(row, record)) {
       const history = historyOf(this.journal, plan);
