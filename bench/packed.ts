@@ -24,12 +24,12 @@ import { bin, figure, interleaved, madeDump, percentile, root } from './support/
 
 const ROWS = 200_000;
 const GROUP_ROWS = 20_000;
-/** Of this size in rows, about 1 GB. */
+/** Files of ROWS rows, together about 1 GB. */
 const FILES = 8;
 const KEYS = 80;
 const APART_MS = 50;
 const RUNS = 3;
-/** Whoever waits longer has been told nothing. */
+/** A wait that ends here is the figure. */
 const LONGEST_MS = 60_000;
 
 /** Parquet of 200,000 rows and zstd of 1 GB: the first rollout, all of it beside the codec alone, and keys while they fill. */
@@ -145,7 +145,6 @@ function opened(args: readonly string[], env: Record<string, string>) {
     async until(holds: () => boolean): Promise<void> {
       const start = performance.now();
       while (!holds()) {
-        // That is the figure, then.
         if (performance.now() - start > LONGEST_MS) return;
         await new Promise<void>((resolve) => {
           told = resolve;

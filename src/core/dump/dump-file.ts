@@ -192,7 +192,7 @@ export class DumpFile {
     return locatorIn(this.#named, record);
   }
 
-  /** What a locator says after the file's path. */
+  /** The part of a locator after the file's path. */
   placeOf(record: number): string {
     return placeInFile(this.#named, record);
   }

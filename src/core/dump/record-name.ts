@@ -13,7 +13,7 @@ interface NamedRecords {
 export const locatorIn = (records: NamedRecords, record: number): string =>
   shownPath(records.path) + placeInFile(records, record);
 
-/** What a locator says after the path of the file. */
+/** The part of a locator after the file's path. */
 export function placeInFile({ index, copy }: NamedRecords, record: number): string {
   const line = index.line(record);
   const place = copy?.places[line - 1] ?? `:${line}`;

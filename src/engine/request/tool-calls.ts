@@ -76,7 +76,7 @@ export interface CallSetting {
   rules: LoopRules;
 }
 
-/** What a tool gets with a call. Its signal is made only if the tool asks for it. */
+/** A tool's clock, time limit and signal for one call. The signal is made only if the tool asks for it. */
 class CallRun implements ToolRun {
   readonly clock: CallClock;
   readonly seconds: number;

@@ -11,8 +11,8 @@ export interface TopLine {
   name: string;
   run: RunStats;
   follow: 'off' | 'on' | 'paused';
-  /** The work in progress and how far it is; null if everything is known. */
-  progress: { text: string; share: number } | null;
+  /** The work in progress and how far it is, if that is known; null if there is none. */
+  progress: { text: string; share: number | null } | null;
   /** The connection to the machine with the files; null if everything is local. Sanitised. */
   connection?: string | null;
   /** Still looking for the first records, so it is unknown whether there are any. */
@@ -143,7 +143,8 @@ const rateText = (perMinute: number): string =>
 
 const CELLS = 8;
 
-function progressText({ text, share }: { text: string; share: number }): string {
+function progressText({ text, share }: NonNullable<TopLine['progress']>): string {
+  if (share === null) return `${text} …`;
   const full = Math.round(Math.min(1, Math.max(0, share)) * CELLS);
   return `${text} ${'▓'.repeat(full)}${'░'.repeat(CELLS - full)} ${formatPercent(share)}`;
 }

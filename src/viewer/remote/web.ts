@@ -77,7 +77,7 @@ export class WebSource implements Machine {
   }
 }
 
-/** What tells two contents of a file apart: a strong ETag, else the time of its last change; null if the server says neither. */
+/** A strong ETag, else the time of the last change, to tell two contents of a file apart; null if the server says neither. */
 function validatorOf(answer: WebAnswer): string | null {
   const tag = headerOf(answer, 'etag');
   if (tag?.startsWith('"')) return tag;

@@ -110,6 +110,11 @@ describe('the first line', () => {
     expect(text(80)).not.toContain('follow');
   });
 
+  test('does not say how far work is that nobody can measure', () => {
+    const line = text(100, {}, { progress: { text: 'indexing', share: null } });
+    expect(line.trimEnd()).toMatch(/indexing …$/);
+  });
+
   test('a small mean is not shown as zero', () => {
     expect(text(100, { last: [step(0.0034)] })).toContain('score 0.0034');
     expect(text(100, { last: [step(-6.584)] })).toContain('score -6.58');

@@ -48,7 +48,7 @@ export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing 
 
 export const noCalls: Reason = (state, data) => {
   const rollout = rolloutOf(state, data);
-  // What a text without calls asks for is looked for last: it takes a while.
+  // Calls that only a text asks for come last: to find them takes a while.
   const has = rollout === null || rollout.turns.some(({ toolCalls }) => toolCalls.length > 0);
   return has || worldCalls(rollout).length > 0 ? null : 'no tool call in this rollout';
 };

@@ -104,7 +104,10 @@ function topEdges({ state, data, name, connection }: Scene, width: number): Edge
         ? { text: bulk.waiting ?? bulkText(bulk), share: bulk.done / Math.max(1, bulk.total) }
         : phase === 'done' || total === 0
           ? null
-          : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
+          : phase === 'index'
+            ? // How much there is of the first packed file is known at its end.
+              { text: 'indexing', share: done === 0 ? null : done / total }
+            : { text: 'checking', share: done / total },
     sandbox: backend === null ? null : sanitiseLine(backend.replace(/^https?:\/\//, '')),
   };
   return topLine(line, width);
