@@ -99,3 +99,15 @@ test.each([false, true])(
     expect(said.stderr).toContain('was replaced while it was read');
   },
 );
+
+test('a file that is replaced within the second of its time is known by its length', async () => {
+  const headers = { 'last-modified': 'Mon, 06 Jan 2025 10:00:00 GMT' };
+  let count = 0;
+  const one: Served = { bytes: parquet('first'), headers, sent: 0 };
+  one.asked = () => {
+    if (count++ === 2) one.bytes = parquet('another one');
+  };
+  const said = await show(`${await serve(one)}/1.parquet:390`);
+  expect([said.code, said.stdout]).toEqual([2, '']);
+  expect(said.stderr).toContain('was replaced while it was read');
+});
