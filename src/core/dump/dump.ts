@@ -438,10 +438,10 @@ export class Dump {
 
   /** Reads a long record in a thread. @param isWanted cancels it by returning false; the result is then null */
   async readLong({ file, record }: Place, isWanted: () => boolean): Promise<DumpRecord | null> {
-    this.#facts.pause(true);
+    this.#facts.pause(true, true);
     const parsed = await this.#longRecords
       .read(file.whereabouts(record), isWanted)
-      .finally(() => this.#facts.pause(false));
+      .finally(() => this.#facts.pause(false, true));
     if (!isWanted()) return null;
     const failed = 'it could not be read: its file has changed, or it takes more memory than there is';
     const found = Object.assign(file.pending(record), parsed ?? bad(undefined, failed));

@@ -6,8 +6,9 @@ import type { GroupKey } from '../rollout/group-key.ts';
 
 import type { DumpFile } from './dump-file.ts';
 import { BATCH_RECORDS, batchOf, recordsFrom } from './fact-batches.ts';
+import { HeavyRecords } from './heavy-records.ts';
 import type { LineIndex } from './line-index.ts';
-import { HEAVY_RECORD } from './long-record.ts';
+import { isHeavy } from './long-record.ts';
 import type { Place, Progress } from './place.ts';
 import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 
@@ -15,7 +16,6 @@ import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 const MOST_THREADS = 8;
 /** Requests queued at a thread, so that it is never idle. */
 const AHEAD = 2;
-const isAlone = ({ index }: DumpFile, record: number): boolean => index.length(record) > HEAVY_RECORD;
 /** Bytes that a running thread reads in the time that another one takes to start. */
 const WORTH_A_THREAD = 4 << 20;
 
@@ -45,6 +45,7 @@ export class FactsPass {
   /** Bytes of all requests so far: a small dump is read by one thread. */
   #askedBytes = 0;
   #waiting: (() => void)[] = [];
+  readonly #heavy = new HeavyRecords();
 
   /** @param fileDone called when a file's records are done @param givesWay somebody is at the keyboard */
   constructor(changed: () => void, fileDone: (file: DumpFile) => void, givesWay: boolean) {
@@ -93,10 +94,11 @@ export class FactsPass {
 
   /**
    * Pauses or resumes the background pass, to leave disk and processors to a user's request. Visible rows are still
-   * examined. Each pause needs its own resume.
+   * examined. Each pause needs its own resume. @param isOfHeavy visible rows whose records are heavy wait, too
    */
-  pause(isPaused: boolean): void {
+  pause(isPaused: boolean, isOfHeavy = false): void {
     this.#pauses += isPaused ? 1 : -1;
+    if (isOfHeavy) this.#heavy.pause(isPaused);
     this.#run();
   }
 
@@ -120,6 +122,7 @@ export class FactsPass {
 
   close(): void {
     this.#isClosed = true;
+    this.#heavy.close();
     for (const { worker } of this.#workers) worker.close();
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
@@ -177,11 +180,14 @@ export class FactsPass {
   #nextBatch(): [DumpFile | undefined, number[]] {
     this.#wanted = this.#wanted.filter(({ file, record }) => this.#isWaiting(file, record));
     // A long one is being read for the screen: together they would take twice the memory.
-    const [first] = this.#wanted.filter(({ file, record }) => this.#pauses === 0 || !isAlone(file, record));
+    const [first] = this.#wanted.filter(({ file, record }) => this.#pauses === 0 || !this.#isAlone(file, record));
     if (first !== undefined) {
       const { file } = first;
       const records = this.#wanted.filter((place) => place.file === file).map((place) => place.record);
-      return [file, batchOf(file, this.#pauses === 0 ? records : records.filter((record) => !isAlone(file, record)))];
+      return [
+        file,
+        batchOf(file, this.#pauses === 0 ? records : records.filter((record) => !this.#isAlone(file, record))),
+      ];
     }
     for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
       const records = this.isDone(file) ? [] : batchOf(file, this.#waitingIn(file, this.#next));
@@ -199,8 +205,22 @@ export class FactsPass {
     for (const record of recordsFrom(file, from)) if (this.#isWaiting(file, record)) yield record;
   }
 
+  /** Somebody is at the screen, and the record is heavy. */
+  #isAlone({ index }: DumpFile, record: number): boolean {
+    return this.#givesWay && isHeavy({ length: index.length(record) });
+  }
+
   /** @returns false if the dump was closed */
   async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
+    // A batch ends with its first long record.
+    const last = records.at(-1);
+    if (last === undefined || !this.#isAlone(file, last)) return this.#askThread(file, records, keys);
+    const others = records.slice(0, -1);
+    if (others.length > 0 && !(await this.#askThread(file, others, keys))) return false;
+    return this.#heavy.ask(file, last, (own) => this.#askThread(file, [last], own), keys);
+  }
+
+  async #askThread(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
     const { index, generation } = file;
     const lengths = records.map((record) => index.length(record));
     const places = new Float64Array(records.length * 2);
@@ -222,17 +242,16 @@ export class FactsPass {
     };
     this.#askedBytes += lengths.reduce((sum, length) => sum + length, 0);
     const started = this.#workers.slice(0, 1 + this.#askedBytes / WORTH_A_THREAD);
-    const hasLong = this.#givesWay && records.some((record) => isAlone(file, record));
-    const idlest = started.reduce((best, one) => (one.asked < best.asked && !hasLong ? one : best));
+    const idlest = started.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;
     const answer = await idlest.worker.ask(request, [places.buffer]);
     idlest.asked--;
-    if (hasLong) idlest.worker.rest();
+    if (records.some((record) => this.#isAlone(file, record))) idlest.worker.rest();
     if (answer === null) {
       if (this.#isClosed) return false;
       // One of these exceeds the thread's memory. Request each separately to find out which.
       if (records.length === 1) this.#markLost(file, numberInAt(records, 0));
-      else for (const record of records) if (!(await this.#ask(file, [record], keys))) return false;
+      else for (const record of records) if (!(await this.#askThread(file, [record], keys))) return false;
       if (records.length === 1) keys?.push(null);
       return true;
     }

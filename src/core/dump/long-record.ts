@@ -12,7 +12,8 @@ import { type ValuePiece, Whole } from './pieces.ts';
  */
 export const LONG_RECORD = 1_500_000;
 /** Reading one of this length takes several times its bytes: one at a time, in a thread that ends after it. */
-export const HEAVY_RECORD = 8 << 20;
+const HEAVY_RECORD = 8 << 20;
+export const isHeavy = ({ length }: Pick<LongRecordPlace, 'length'>): boolean => length > HEAVY_RECORD;
 
 export interface LongRecordPlace {
   path: string;
@@ -102,7 +103,7 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
       // The next piece may already have come: without a pause all would be taken at once.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (place.length > HEAVY_RECORD) this.rest();
+    if (isHeavy(place)) this.rest();
     const { rollout, error, findings, slices, hash } = whole.value;
     await finishedBetweenKeys(withTexts(rollout, slices));
     return { json: undefined, rollout, error, findings: rollout?.findings ?? findings, hash };

@@ -34,7 +34,11 @@ export interface ParsedLine {
  * @param part which of the line's rollouts, from 1; 0 if it holds one
  */
 export function parseLine(text: string, context: ReadContext, part = 0): ParsedLine {
-  const read = readJson(text, context, part);
+  return lineOf(recordIn(text, context, part), context);
+}
+
+/** The same of a record that is parsed: its text is needed no more. */
+export function lineOf(read: ParsedRecord, context: ReadContext): ParsedLine {
   if ('error' in read)
     return {
       ...bad(read.json, read.error),
@@ -99,7 +103,7 @@ function withForms(context: ReadContext): ReadContext {
  * The fields of the whole rollout, for a fifth of a parse; null for a bad record, undefined if it needs a whole parse.
  */
 export function parseFields(text: string, context: ReadContext, part = 0): RolloutFields | null | undefined {
-  const read = readJson(text, context, part);
+  const read = recordIn(text, context, part);
   return 'error' in read ? null : read.format.fields?.(read.json);
 }
 
@@ -109,7 +113,7 @@ export function countRollouts(text: string, context: ReadContext): number | null
   return whole === null ? null : whole.length;
 }
 
-type ParsedRecord =
+export type ParsedRecord =
   | { json: JsonObject; format: Format }
   | { json: JsonValue | undefined; error: string; isUnknown?: true };
 
@@ -123,7 +127,8 @@ function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
   return records;
 }
 
-function readJson(text: string, context: ReadContext, part: number): ParsedRecord {
+/** The record of a line, and its format; or why it has none. */
+export function recordIn(text: string, context: ReadContext, part: number): ParsedRecord {
   if (part === 0) {
     const whole = readInFull(text, context);
     const rollouts = 'error' in whole ? null : splitRollouts(whole.format, whole.json);

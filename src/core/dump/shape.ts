@@ -4,7 +4,7 @@ import { isHeadLine, isPlaceholder, notRollout } from '../formats/not-rollouts.t
 import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { LONG_RECORD } from './long-record.ts';
+import { isHeavy, LONG_RECORD, textInFile } from './long-record.ts';
 
 /**
  * How the lines of a file map to rollouts: one each, several, all together one session; or the file is part of a run
@@ -34,6 +34,9 @@ export function linesShape(value: unknown): FileShape | null {
 const LINES = 8;
 /** The head of a longer first line is never enough to decide, so it counts as a rollout. */
 const LONGEST = 64 << 20;
+const LONGEST_LINE = 256 << 20;
+/** Bytes of a long first line that are looked through at once. */
+const PIECE = 1 << 20;
 /** Lines that no format recognises: rows that say so. */
 const UNKNOWN: FileShape = { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: false };
 /** A step that is elsewhere is a row, or nobody would know of it. */
@@ -52,21 +55,49 @@ export function fileShapeOf(path: string, context: ReadContext, mayBeSession = t
     for (;;) {
       const buffer = Buffer.allocUnsafe(size);
       const length = readSync(fd, buffer, 0, size, 0);
-      const end = buffer.subarray(0, length).indexOf('\n') + 1;
-      if (end > LONG_RECORD) {
-        // A session does not begin with a rollout of this length, and the next lines may be as long.
-        const shape = shapeOfLines(buffer.toString('utf8', 0, end), false, context, mayBeSession);
-        if (shape?.kind === 'lines' || shape?.kind === 'split') return shape;
-      }
       const text = buffer.toString('utf8', 0, length);
-      if (VERL.test(text) && context.format === undefined && context.maps === undefined)
-        return { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: true };
+      if (isVerl(text, context)) return { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: true };
       const isAll = length < size;
       const known = shapeOfLines(text, isAll, context, mayBeSession);
       if (known !== null) return known;
       if (isAll || size >= LONGEST) return UNKNOWN;
       size *= 16;
+      if (size <= LONG_RECORD) continue;
+      const end = firstLineEnd(fd, LONGEST_LINE);
+      if (end <= LONG_RECORD || end === LONGEST_LINE) continue;
+      // A session does not begin with a rollout of this length, and the next lines may be as long.
+      const shape = shapeOfLines(textInFile(fd, 0, end), false, context, mayBeSession);
+      if (shape?.kind === 'lines' || shape?.kind === 'split') return shape;
     }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const isVerl = (head: string, { format, maps }: ReadContext): boolean =>
+  VERL.test(head) && format === undefined && maps === undefined;
+
+/** The length of the first line with its newline, or `most` if it is longer; 0 if there is only a part of it. */
+function firstLineEnd(fd: number, most: number): number {
+  const piece = Buffer.allocUnsafe(PIECE);
+  for (let at = 0; at < most; ) {
+    const length = readSync(fd, piece, 0, PIECE, at);
+    if (length === 0) return 0;
+    const end = piece.subarray(0, length).indexOf('\n');
+    if (end !== -1) return Math.min(most, at + end + 1);
+    at += length;
+  }
+  return most;
+}
+
+/** Whether parsing its first line would keep a key waiting. */
+export function beginsHeavy(path: string, context: ReadContext): boolean {
+  const fd = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(PIECE);
+    const length = readSync(fd, head, 0, PIECE, 0);
+    if (length < PIECE || head.includes('\n') || isVerl(head.toString('utf8', 0, 64), context)) return false;
+    return isHeavy({ length: firstLineEnd(fd, LONGEST_LINE) });
   } finally {
     closeSync(fd);
   }

@@ -1,38 +1,66 @@
 import { hash as hashText } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
+import { collectGarbage } from '../async/collected.ts';
 import { loadEncoding } from '../chat/rendered.ts';
 import {
   type Crossing,
+  isHeavy,
   type LongRecordAnswer,
   type LongRecordPlace,
   type LongRecordRequest,
   recordText,
 } from '../dump/long-record.ts';
-import { parseLine } from '../dump/parse-line.ts';
+import { lineOf, type ParsedLine, recordIn } from '../dump/parse-line.ts';
 import { piecesOf, type ValuePiece } from '../dump/pieces.ts';
+import { fileShapeOf } from '../dump/shape.ts';
+import type { ShapeAnswer, ShapeRequest } from '../dump/shape-thread.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 
 let pieces: Iterator<ValuePiece> = [][Symbol.iterator]();
 
-parentPort?.on('message', async ({ id, request }: { id: number; request: LongRecordRequest }) => {
-  let answer: LongRecordAnswer;
+parentPort?.on('message', async ({ id, request }: { id: number; request: LongRecordRequest | ShapeRequest }) => {
+  let answer: LongRecordAnswer | ShapeAnswer;
   try {
-    if ('open' in request) {
-      await loadEncoding(request.open.context.encoding);
-      pieces = piecesOf(crossing(request.open));
+    if ('shape' in request) answer = shapeOf(request.shape);
+    else {
+      if ('open' in request) {
+        await loadEncoding(request.open.context.encoding);
+        pieces = piecesOf(crossing(request.open));
+      }
+      const next = pieces.next();
+      answer = { piece: next.done === true ? null : next.value };
     }
-    const next = pieces.next();
-    answer = { piece: next.done === true ? null : next.value };
   } catch {
     answer = {};
   }
   parentPort?.postMessage({ id, answer });
 });
 
+function shapeOf({ path, context }: ShapeRequest['shape']): ShapeAnswer {
+  const shape = fileShapeOf(path, context);
+  return shape.kind === 'session' ? {} : { shape };
+}
+
+/** What one step of a heavy record needs, and the next does not, is collected between them: its function has ended. */
 function crossing(place: LongRecordPlace): Crossing {
+  const whole = wholeOf(place);
+  if (isHeavy(place)) collectGarbage();
+  return whole;
+}
+
+function wholeOf(place: LongRecordPlace): Crossing {
+  const { hash, read } = readAt(place);
+  if (isHeavy(place)) collectGarbage();
+  return crossingOf(lineOf(read, place.context), hash);
+}
+
+function readAt(place: LongRecordPlace) {
   const text = recordText(place);
-  const hash = hashText('sha256', text);
-  const { error, findings, rollout } = parseLine(text, place.context, place.part);
+  if (isHeavy(place)) collectGarbage();
+  return { hash: hashText('sha256', text), read: recordIn(text, place.context, place.part) };
+}
+
+function crossingOf({ error, findings, rollout }: ParsedLine, hash: string): Crossing {
   if (rollout === null) return { rollout, error, findings, slices: [], hash };
   const places = textPlaces(rollout.spans);
   const slices = rollout.turns.map((turn) => sliceOf(turn, places, rollout.texts));

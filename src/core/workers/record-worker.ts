@@ -1,13 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { collectGarbage } from '../async/collected.ts';
 import { giveWay } from '../async/give-way.ts';
 import { loadEncoding } from '../chat/rendered.ts';
-import { textInFile } from '../dump/long-record.ts';
+import { isHeavy, textInFile } from '../dump/long-record.ts';
 import { packLines } from '../dump/packed-details.ts';
-import { parseLine } from '../dump/parse-line.ts';
+import { lineOf, type ParsedLine, type ParsedRecord, recordIn } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
+import type { ReadContext } from '../formats/format.ts';
 import type { JsonValue } from '../json/value.ts';
 import { float64At } from '../lists/at.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
@@ -41,13 +43,9 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
   try {
     const fd = openSync(path, 'r');
     try {
-      const lines = new RecordLines(fd);
+      const lines = new RecordLines(fd, places);
       for (let i = 0; i < count; i++) {
-        const line = parseLine(
-          lines.at(float64At(places, i * 2), float64At(places, i * 2 + 1), places, i),
-          context,
-          parts?.[i],
-        );
+        const line = lines.lineAt(i, context, parts?.[i]);
         const { row, score, group, cells: own } = recordFactsOf(line);
         answer.facts.set(row, i * FACT_ROW);
         answer.scores[i] = score ?? 0;
@@ -84,17 +82,38 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
 /** The texts of lines that are mostly adjacent, and read together. */
 class RecordLines {
   readonly #fd: number;
+  readonly #places: Float64Array;
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
 
-  constructor(fd: number) {
+  /** @param places of all requested lines */
+  constructor(fd: number, places: Float64Array) {
     this.#fd = fd;
+    this.#places = places;
   }
 
-  /** @param places of all requested lines; this one is at `i` */
-  at(offset: number, length: number, places: Float64Array, i: number): string {
-    // The bytes of a long line are not kept beside its text.
-    if (length > READ) return textInFile(this.#fd, offset, length);
+  /** Of a heavy line neither bytes nor text are kept beside its record. */
+  lineAt(i: number, context: ReadContext, part = 0): ParsedLine {
+    const record = this.#recordAt(i, context, part);
+    if (isHeavy({ length: float64At(this.#places, i * 2 + 1) })) collectGarbage();
+    return lineOf(record, context);
+  }
+
+  /** A function of its own, whose end ends the text. */
+  #recordAt(i: number, context: ReadContext, part: number): ParsedRecord {
+    return recordIn(this.#at(i), context, part);
+  }
+
+  #at(i: number): string {
+    const places = this.#places;
+    const offset = float64At(places, i * 2);
+    const length = float64At(places, i * 2 + 1);
+    if (length > READ) {
+      this.#buffer = Buffer.alloc(0);
+      const text = textInFile(this.#fd, offset, length);
+      if (isHeavy({ length })) collectGarbage();
+      return text;
+    }
     if (offset < this.#start || offset + length > this.#start + this.#buffer.length) {
       let end = offset + length;
       for (let next = i + 1; next * 2 < places.length; next++) {

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { recordText } from '../../core/dump/long-record.ts';
+import { collectGarbage } from '../../core/async/collected.ts';
+import { isHeavy, recordText } from '../../core/dump/long-record.ts';
 import type { Block } from '../present/transcript/block.ts';
 import type { LongTextAnswer, LongTextPlace, LongTextRequest } from '../present/transcript/long-text.ts';
 import { textBlocks } from '../present/transcript/text-view.ts';
@@ -24,7 +25,10 @@ parentPort?.on('message', ({ id, request }: { id: number; request: LongTextReque
 function placeText(place: LongTextPlace): string {
   const { path, offset, length } = place;
   const isLast = last?.place.path === path && last.place.offset === offset && last.place.length === length;
-  if (!isLast) last = { place, raw: recordText(place) };
+  if (!isLast) {
+    last = { place, raw: recordText(place) };
+    if (isHeavy(place)) collectGarbage();
+  }
   return last!.raw;
 }
 

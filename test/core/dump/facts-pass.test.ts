@@ -55,3 +55,35 @@ test('a record that is visible and in the queue is read once, and its file is do
   dump.close();
   vi.restoreAllMocks();
 });
+
+test('a heavy record is read once for its facts and its group, which are those of any other', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'facts-heavy-')), '1.jsonl');
+  const heavy = (i: number): string =>
+    `${JSON.stringify({ input: `user\n${i}\nassistant\n`, output: 'some words. '.repeat(750_000), score: i, step: 1 })}\n`;
+  writeFileSync(path, line(0) + heavy(1) + line(2) + line(3) + heavy(4));
+  const dump = Dump.open([path]);
+  const file = dump.files[0]!;
+  await file.buildIndex(() => true);
+  const counts = countRequests();
+  const pass = new FactsPass(
+    () => {},
+    () => {},
+    true,
+  );
+  pass.want([0, 1, 4].map((record) => ({ file, record })));
+  pass.background([file]);
+  const keys = await pass.groupKeys(file);
+  await pass.whenDone();
+  expect([...[1, 4].map((record) => counts.get(file.index.offset(record)))]).toEqual([1, 1]);
+  expect(pass.isDone(file)).toBe(true);
+  pass.close();
+  vi.restoreAllMocks();
+  const plain = new FactsPass(
+    () => {},
+    () => {},
+    false,
+  );
+  expect(keys).toEqual(await plain.groupKeys(file));
+  plain.close();
+  dump.close();
+});

@@ -8,7 +8,7 @@ import { COLOURS, MONO, type Theme } from '../../../src/viewer/present/theme.ts'
 import { type Folds, transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
 import { errorLine } from '../../../src/viewer/present/transcript/findings.ts';
 import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
-import { rawTextBlocks } from '../../../src/viewer/present/transcript/raw-view.ts';
+import { rawTextSections } from '../../../src/viewer/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../../src/viewer/present/transcript/render.ts';
 import { resultPreview } from '../../../src/viewer/present/transcript/results.ts';
 import { inSections } from '../../../src/viewer/present/transcript/section.ts';
@@ -110,7 +110,7 @@ describe('a finding is at the line that it speaks of', () => {
   });
 
   test('the raw text has them at the same words', () => {
-    const layout = new Layout(inSections(rawTextBlocks(read(answered(TRACEBACK)))), 90);
+    const layout = new Layout(rawTextSections(read(answered(TRACEBACK))), 90);
     const shown = renderTranscript(layout, 0, layout.rows, MONO, { turn: null }).map((line) => line.replace(SGR, ''));
     expect(shown).toContainEqual(expect.stringMatching(/^ !ZeroDivisionError: zero +a Python traceback$/));
   });
@@ -215,7 +215,7 @@ describe('whatever a model wrote', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (output, width, isRaw) => {
         const rollout = read(output);
-        const sections = isRaw ? inSections(rawTextBlocks(rollout)) : transcriptSections(rollout, new Map());
+        const sections = isRaw ? rawTextSections(rollout) : transcriptSections(rollout, new Map());
         const blocks = [...blocksOf(sections)];
         const layout = new Layout(inSections(blocks), width);
         const drawn = renderTranscript(layout, 0, layout.rows, COLOURS, { turn: null });

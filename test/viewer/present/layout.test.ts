@@ -7,6 +7,7 @@ import { MONO } from '../../../src/viewer/present/theme.ts';
 import { transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
 import { CLIP_HEAD } from '../../../src/viewer/present/transcript/clip.ts';
 import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
+import { rawTextSections } from '../../../src/viewer/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../../src/viewer/present/transcript/render.ts';
 import { inSections } from '../../../src/viewer/present/transcript/section.ts';
 import { toolRollout } from '../../support/dump.ts';
@@ -147,6 +148,21 @@ describe('a layout that is made from another one, or in several goes', () => {
         }
       }),
       { numRuns: 100 },
+    );
+  });
+
+  test('so is the raw view', () => {
+    fc.assert(
+      fc.property(fc.array(width, { minLength: 1, maxLength: 4 }), (widths) => {
+        let before: Layout | null = null;
+        for (const columns of widths) {
+          const goes: Layout = new Layout(rawTextSections(rollout), columns, new Map(), true, before, () => true);
+          while (!goes.isWhole) goes.more(() => true);
+          expect(rowsOf(goes)).toEqual(rowsOf(new Layout(rawTextSections(rollout), columns)));
+          before = goes;
+        }
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -8,7 +8,7 @@ import { transcriptSections } from '../../../src/viewer/present/transcript/block
 import { detailBlocks } from '../../../src/viewer/present/transcript/details-view.ts';
 import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
 import { ArrivingBlocks, LongTexts } from '../../../src/viewer/present/transcript/long-text.ts';
-import { rawTextBlocks } from '../../../src/viewer/present/transcript/raw-view.ts';
+import { rawTextSections } from '../../../src/viewer/present/transcript/raw-view.ts';
 import { inSections, madeOf, PAUSE } from '../../../src/viewer/present/transcript/section.ts';
 import { fieldBlocks } from '../../../src/viewer/present/transcript/table-view.ts';
 import { type TextView, textBlocks } from '../../../src/viewer/present/transcript/text-view.ts';
@@ -153,7 +153,7 @@ describe('a long record', () => {
     expect(made.filter((one) => one === PAUSE).length).toBeGreaterThan(3);
     for (const sections of [
       () => transcriptSections(rollout!, new Map()),
-      () => inSections(rawTextBlocks(rollout!)),
+      () => rawTextSections(rollout!),
       () => inSections(detailBlocks({ ...DETAILS, rollout: rollout! })),
     ]) {
       const whole = new Layout(sections(), 80);

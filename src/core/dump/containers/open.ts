@@ -7,6 +7,7 @@ import { type Join, joinOf } from '../joins/index.ts';
 import { addNameless, openNameless } from '../nameless-file.ts';
 import { originOf, type PartialFile } from '../origins.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
+import { fileShapeBetweenKeys } from '../shape-thread.ts';
 import { documentRecords } from './document.ts';
 import { bytesInOrder, type NeedBytes } from './file-bytes.ts';
 import { gunzip } from './gzip.ts';
@@ -48,10 +49,10 @@ export async function openContainer(
   const kind = kindOf(fileHead(path), name);
   if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name, null, inThread);
   const join = joinOf(name);
-  if (kind === 'lines') return openLines(path, context, join);
+  if (kind === 'lines') return openLines(path, context, join, inThread);
   if (inThread && THREADED.has(kind)) return { kind, shape: null, copy: copyInThread(path, name, context) };
   const source = await recordSource(kind, path, context);
-  if (source === null) return openLines(path, context, join);
+  if (source === null) return openLines(path, context, join, inThread);
   return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
 }
 
@@ -102,8 +103,13 @@ export function isReadInPlace(path: string, context: ReadContext): boolean {
   return kind === 'lines' || kind === 'split';
 }
 
-function openLines(path: string, context: ReadContext, join: Join | null): OpenedContainer {
-  const shape = fileShapeOf(path, context);
+async function openLines(
+  path: string,
+  context: ReadContext,
+  join: Join | null,
+  inThread: boolean,
+): Promise<OpenedContainer> {
+  const shape = inThread ? await fileShapeBetweenKeys(path, context) : fileShapeOf(path, context);
   if (shape.kind === 'session')
     return {
       kind: 'lines',

@@ -94,6 +94,7 @@ export function* transcriptSections(
       id: turnSection(index),
       key: `${keys.get(`t${index}`) ?? ''}${own.hasBehind(index) ? keys.get('c') : ''}${areBothFolded}`,
       source: rollout,
+      isMadeAnew: true,
       *blocks() {
         const heading = contextHeading(rollout, index);
         const noticed = new Unplaced(findings.get(index) ?? []);

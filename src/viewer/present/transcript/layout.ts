@@ -1,3 +1,4 @@
+import { finished } from '../../../core/async/finished.ts';
 import { itemAt, numberInAt, uint8At, uint32At } from '../../../core/lists/at.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { plural } from '../../../core/text/numbers.ts';
@@ -68,11 +69,17 @@ interface BlockLines {
   next: BlockLines | null;
 }
 
+/** Bytes of a section that is laid out again in a millisecond. */
+const SMALL = 32_768;
+/** Sections laid out again that are kept: as many as a screen shows, and some around them. */
+const MOST_AGAIN = 256;
+
 /** A section laid out: its rows count from its own start, so that it can be reused as it is. */
 interface LaidSection {
   section: Section;
   rows: number;
-  placed: BlockLines[];
+  /** null: laid out again when it is shown. Blocks and lines of 100,000 turns take half a gigabyte. */
+  placed: BlockLines[] | null;
   turnRows: { turn: number; row: number }[];
   folds: Fold[];
   bytes: number;
@@ -83,6 +90,9 @@ interface FoundBlock {
   start: number;
   placed: BlockLines;
 }
+
+/** A section that is being laid out. */
+type Laying = LaidSection & { placed: BlockLines[] };
 
 /**
  * Sections laid out for one width: maps rows to content. Rows are found by binary search and built only when visible. A long rollout is
@@ -100,8 +110,10 @@ export class Layout {
   size = 200;
   readonly #laid: LaidSection[] = [];
   readonly #starts: number[] = [];
-  readonly #bySection = new Map<string, LaidSection>();
+  /** Indices in `#laid`. */
+  readonly #bySection = new Map<string, number>();
   readonly #byId = new Map<string, FoundBlock>();
+  readonly #again = new Map<LaidSection, readonly BlockLines[]>();
   readonly #turnRows: { turn: number; row: number }[] = [];
   readonly #rowsByTurn = new Map<number, number>();
   readonly #rest: Iterator<PartOrPause<Section> | null>;
@@ -172,22 +184,25 @@ export class Layout {
 
   *#taking(section: Section): Generator<void, LaidSection> {
     const before = this.#before;
-    return (before === null ? undefined : before.#same(section, this)) ?? (yield* this.#lay(section));
+    const same = before === null ? undefined : before.#same(section, this);
+    if (same !== undefined) return same;
+    const laid = yield* this.#lay(section);
+    return this.#isLong && isLaidAgain(laid) ? { ...laid, placed: null } : laid;
   }
 
   /** A section as laid out here, if `other` would lay it out the same way. */
   #same({ id, key, source }: Section, other: Layout): LaidSection | undefined {
-    const laid = this.#bySection.get(id);
+    const laid = this.#laid[this.#bySection.get(id) ?? -1];
     const isSame = laid !== undefined && key !== null && laid.section.key === key && laid.section.source === source;
     return isSame && this.width === other.width && this.#wrapped === other.#wrapped ? laid : undefined;
   }
 
   #append(laid: LaidSection): void {
     const start = this.rows;
+    this.#bySection.set(laid.section.id, this.#laid.length);
     this.#laid.push(laid);
     this.#starts.push(start);
-    this.#bySection.set(laid.section.id, laid);
-    for (const placed of laid.placed)
+    for (const placed of laid.placed ?? [])
       if (!this.#byId.has(placed.block.id)) this.#byId.set(placed.block.id, { start, placed });
     for (const { turn, row } of laid.turnRows) {
       this.#turnRows.push({ turn, row: start + row });
@@ -198,8 +213,8 @@ export class Layout {
     this.size += laid.bytes;
   }
 
-  *#lay(section: Section): Generator<void, LaidSection> {
-    const laid: LaidSection = { section, rows: 0, placed: [], turnRows: [], folds: [], bytes: 0 };
+  *#lay(section: Section): Generator<void, Laying> {
+    const laid: Laying = { section, rows: 0, placed: [], turnRows: [], folds: [], bytes: 0 };
     let units = 0;
     for (const one of section.blocks()) {
       if (one === PAUSE) {
@@ -218,7 +233,7 @@ export class Layout {
     return laid;
   }
 
-  *#layBlock(laid: LaidSection, block: Block): Generator<void> {
+  *#layBlock(laid: Laying, block: Block): Generator<void> {
     const room = this.#wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
     const before = this.#before;
     const lines = (before === null ? null : before.#linesOf(block, room)) ?? (yield* this.#wrapping(block.text, room));
@@ -278,7 +293,7 @@ export class Layout {
     return isProse ? Math.min(MEASURE, room) : room;
   }
 
-  #place(laid: LaidSection, block: Block, lines: Lines, clipped: boolean): void {
+  #place(laid: Laying, block: Block, lines: Lines, clipped: boolean): void {
     const { beside, below } = layNotes(block, lines, this.#room(block));
     let last: BlockLines | null = null;
     const add = (first: number, count: number, hidden: number): void => {
@@ -320,7 +335,7 @@ export class Layout {
   #placedAt(row: number): FoundBlock {
     const at = lastNotAfter(this.#starts.length, (i) => numberInAt(this.#starts, i) <= row);
     const start = numberInAt(this.#starts, at);
-    const { placed } = itemAt(this.#laid, at);
+    const placed = this.#placedIn(itemAt(this.#laid, at));
     return {
       start,
       placed: itemAt(
@@ -328,6 +343,26 @@ export class Layout {
         lastNotAfter(placed.length, (i) => start + itemAt(placed, i).row <= row),
       ),
     };
+  }
+
+  #placedIn(laid: LaidSection): readonly BlockLines[] {
+    const known = laid.placed ?? this.#again.get(laid);
+    if (known !== undefined) return known;
+    const { placed } = finished(this.#lay(laid.section));
+    const [oldest] = this.#again.keys();
+    if (this.#again.size >= MOST_AGAIN && oldest !== undefined) this.#again.delete(oldest);
+    this.#again.set(laid, placed);
+    return placed;
+  }
+
+  /** A block as far as it was laid out. */
+  #known(id: string): FoundBlock | undefined {
+    const known = this.#byId.get(id);
+    const at = known === undefined ? this.#bySection.get(sectionOf(id)) : undefined;
+    const laid = at === undefined ? undefined : this.#laid[at];
+    if (at === undefined || laid === undefined || laid.placed !== null) return known;
+    const placed = this.#placedIn(laid).find(({ block }) => block.id === id);
+    return placed === undefined ? undefined : { start: numberInAt(this.#starts, at), placed };
   }
 
   at(row: number): Row {
@@ -384,8 +419,8 @@ export class Layout {
   }
 
   #found(block: string): FoundBlock | undefined {
-    this.#until(() => this.#byId.has(block));
-    return this.#byId.get(block);
+    this.#until(() => this.#known(block) !== undefined);
+    return this.#known(block);
   }
 
   /** The anchor's own row; null if it is folded or clipped away. */
@@ -435,6 +470,13 @@ export class Layout {
     return null;
   }
 }
+
+/** The section of a block, by the block's id. */
+const sectionOf = (block: string): string => block.split('.', 1).join();
+
+/** Small ones that make their blocks anew, and whose blocks are found by their ids. */
+const isLaidAgain = ({ section, bytes, placed }: Laying): boolean =>
+  section.isMadeAnew === true && bytes < SMALL && placed.every(({ block }) => sectionOf(block.id) === section.id);
 
 /** The index of the last of `count` items for which `holds` is true, given that it is true for a prefix; 0 if it is true for none. */
 function lastNotAfter(count: number, holds: (i: number) => boolean): number {

@@ -1,5 +1,5 @@
 import { ThreadClient } from '../../../core/async/thread-client.ts';
-import type { LongRecordPlace } from '../../../core/dump/long-record.ts';
+import { isHeavy, type LongRecordPlace } from '../../../core/dump/long-record.ts';
 import { itemAt } from '../../../core/lists/at.ts';
 import type { Block } from './block.ts';
 import { type Folds, rawBlocks } from './blocks.ts';
@@ -60,7 +60,10 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
       else arriving.add(answer.blocks, answer.isLast);
       arrived();
-      if (answer === null || answer.isLast) return;
+      if (answer === null || answer.isLast) {
+        if (isHeavy(place)) this.rest();
+        return;
+      }
       await new Promise((resolve) => setImmediate(resolve));
       answer = await this.ask({ more: true });
     }

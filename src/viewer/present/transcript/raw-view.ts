@@ -4,7 +4,7 @@ import type { Rollout, Span, Turn } from '../../../core/rollout/rollout.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
 import type { Block, Note, Range } from './block.ts';
 import { findingNote, findingsByTurn, spokenOf } from './findings.ts';
-import { type PartOrPause, paused } from './section.ts';
+import { type PartOrPause, paused, type Section } from './section.ts';
 
 /** Spans of one block examined between two pauses. */
 const SPANS = 5000;
@@ -28,13 +28,30 @@ interface PlannedPart {
  * The recorded strings verbatim, with the mask over them: nothing trimmed, folded or reordered. Findings appear at the words they refer to,
  * or at the end of their turn if the words are unknown.
  */
-export function* rawTextBlocks(rollout: Rollout): Generator<PartOrPause<Block>> {
-  const plan = yield* paused(planned(rollout));
+export function* rawTextSections(rollout: Rollout): Generator<PartOrPause<Section>> {
+  const shares = yield* paused(planned(rollout));
   const findings = findingsByTurn(rollout.findings);
-  const ofTurn = grouped(plan.filter(({ turn }) => turn !== null && findings.has(turn)));
-  const noticed = new Map<number, ReadonlyMap<string, Block>>();
+  const ofTurn = yield* paused(grouped(shares, findings));
+  for (const [at, share] of shares.entries())
+    yield {
+      id: sectionId(at),
+      key: '',
+      source: rollout,
+      isMadeAnew: true,
+      blocks: () => sharedBlocks(share, rollout, findings, ofTurn),
+    };
+}
 
-  for (const one of plan) {
+const sectionId = (share: number): string => `raw${share}`;
+
+function* sharedBlocks(
+  share: readonly PlannedPart[],
+  rollout: Rollout,
+  findings: ReturnType<typeof findingsByTurn>,
+  ofTurn: ReadonlyMap<number, readonly PlannedPart[]>,
+): Generator<PartOrPause<Block>> {
+  const noticed = new Map<number, ReadonlyMap<string, Block>>();
+  for (const one of share) {
     if (one.spans.length === 0) {
       yield { id: one.id, turn: null, text: sanitiseLine(one.field), style: 'heading', trained: false, indent: 0 };
       continue;
@@ -55,8 +72,12 @@ export function* rawTextBlocks(rollout: Rollout): Generator<PartOrPause<Block>> 
   }
 }
 
+/** Parts that are laid out together, and their UTF-16 units; a longer part is alone, so that everything before it is available first. */
+const SHARE = 16;
+const SHARE_UNITS = 8192;
+
 /** One block per turn, without adding line breaks to the text; the field's name comes before its blocks. */
-function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
+function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[][]> {
   const ofField = new Map<string, Span[]>();
   for (const [i, span] of spans.entries()) {
     if (i % SPANS === SPANS - 1) yield;
@@ -64,19 +85,30 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
     if (known === undefined) ofField.set(span.field, [span]);
     else known.push(span);
   }
-  const plan: PlannedPart[] = [];
+  const shares: PlannedPart[][] = [];
+  let units = 0;
+  const add = (part: Omit<PlannedPart, 'id'>): void => {
+    const own = (part.spans.at(-1)?.end ?? 0) - (part.spans[0]?.start ?? 0);
+    let share = shares.at(-1);
+    if (share === undefined || share.length === SHARE || (share.length > 0 && units + own > SHARE_UNITS)) {
+      share = [];
+      shares.push(share);
+      units = 0;
+    }
+    units += own;
+    share.push({ ...part, id: `${sectionId(shares.length - 1)}.${share.length}` });
+  };
   const begun = new Set<number>();
   let fields = 0;
   for (const field in texts) {
     if (fields++ % SPANS === SPANS - 1) yield;
     const text = texts[field]!;
-    plan.push({ id: `raw.${field}`, turn: null, header: false, field, spans: [] });
+    add({ turn: null, header: false, field, spans: [] });
     let own: Span[] = [];
-    let part = 0;
     const close = (): void => {
       if (own.length === 0) return;
       const { turn } = itemAt(own, 0);
-      plan.push({ id: `raw.${field}.${part++}`, turn, header: !begun.has(turn), field, spans: own });
+      add({ turn, header: !begun.has(turn), field, spans: own });
       begun.add(turn);
       own = [];
     };
@@ -87,16 +119,23 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[]> {
     }
     close();
   }
-  return plan;
+  return shares;
 }
 
-function grouped(plan: readonly PlannedPart[]): ReadonlyMap<number, PlannedPart[]> {
+/** The parts of turns with findings. */
+function* grouped(
+  shares: readonly (readonly PlannedPart[])[],
+  findings: ReturnType<typeof findingsByTurn>,
+): Generator<void, ReadonlyMap<number, PlannedPart[]>> {
   const byTurn = new Map<number, PlannedPart[]>();
-  for (const one of plan) {
-    if (one.turn === null) continue;
-    const known = byTurn.get(one.turn);
-    if (known === undefined) byTurn.set(one.turn, [one]);
-    else known.push(one);
+  for (const [at, share] of shares.entries()) {
+    if (at % SPANS === SPANS - 1) yield;
+    for (const one of share) {
+      if (one.turn === null || !findings.has(one.turn)) continue;
+      const known = byTurn.get(one.turn);
+      if (known === undefined) byTurn.set(one.turn, [one]);
+      else known.push(one);
+    }
   }
   return byTurn;
 }

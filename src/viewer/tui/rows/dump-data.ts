@@ -244,6 +244,7 @@ export class DumpData implements StoredAnswers {
     const { cursor } = state.list;
     this.now = Date.now();
     this.#records.open(cursor);
+    this.searches.look(cursor === null ? undefined : this.#records.peek(cursor), state.display);
     this.rows(state);
     if (cursor !== null) {
       void this.groups.bring(cursor.file);

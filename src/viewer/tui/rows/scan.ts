@@ -16,10 +16,12 @@ export interface SearchedBlocks {
   readonly length: number;
 }
 
+const NONE: SearchedBlocks = { at: () => undefined, length: 0 };
+
 /** A resumable search through the blocks of a record, from top to bottom, so that the screen stays responsive. */
 export class Scan {
   readonly hits: Hit[] = [];
-  readonly #blocks: SearchedBlocks;
+  #blocks: SearchedBlocks;
   readonly #matcher: Matcher;
   #block = 0;
   #isAtEnd = false;
@@ -50,8 +52,13 @@ export class Scan {
     return this.isDone ? 1 : Math.min(1, this.#looked / Math.max(1, this.#blocks.length));
   }
 
-  /** Continues until `isOver` returns true. */
+  /** Continues until `isOver` returns true. At its end only the hits are kept. */
   run(isOver: () => boolean): void {
+    this.#goOn(isOver);
+    if (this.isDone) this.#blocks = NONE;
+  }
+
+  #goOn(isOver: () => boolean): void {
     while (!this.isDone) {
       const block = this.#blocks.at(this.#block);
       if (block === undefined) {

@@ -22,7 +22,8 @@ const TELL = 100;
 const NOTHING = { group: '', groupFrom: '', advantage: null, labels: [] };
 
 interface SearchResult {
-  record: DumpRecord;
+  /** Its hits keep no record that nobody shows any more. */
+  record: WeakRef<DumpRecord>;
   scan: Scan;
 }
 
@@ -63,13 +64,20 @@ export class Searches {
     this.#texts.close();
   }
 
+  /** The screen shows this from now on: what was unfolded of anything else is dropped. */
+  look(record: DumpRecord | undefined, { view, hidden }: DisplayState): void {
+    const open = this.#open;
+    if (open?.record !== record || open?.display.view !== view || open.display.hidden !== hidden) this.#open = null;
+  }
+
   /** The search if it was already started; undefined if it is new. */
   peek(record: DumpRecord, display: DisplayState, value: string): Scan | null | undefined {
     if (record.isPending === true) return notBegun(value);
     if (matcherOf(value) === null) return null;
     const key = searchKey(record, display, value);
     const known = this.#running?.key === key ? this.#running.known : this.#known.get(key);
-    return known !== undefined && sameRecord(known.record, record) ? known.scan : undefined;
+    const searched = known?.record.deref();
+    return searched !== undefined && sameRecord(searched, record) ? known?.scan : undefined;
   }
 
   /** The search for a value in a record, started if it is new; null for an invalid pattern. */
@@ -83,8 +91,9 @@ export class Searches {
     scan.run(() => performance.now() > end);
     // A new search replaces a running one.
     this.#running = null;
-    if (scan.isDone) this.#known.set(key, { record, scan });
-    else this.#goOn({ key, known: { record, scan } });
+    const found = { record: new WeakRef(record), scan };
+    if (scan.isDone) this.#known.set(key, found);
+    else this.#goOn({ key, known: found });
     return scan;
   }
 
@@ -94,7 +103,7 @@ export class Searches {
       return open.blocks;
     }
     const arrived = (): void => {
-      if (this.#open?.blocks === blocks && this.#running !== null) this.#goOn(this.#running);
+      if (this.#running !== null) this.#goOn(this.#running);
     };
     const long = longText(this.#texts, record, display, null, arrived);
     const made = long ?? madeOf(shownSections(record, display, ALL_OPEN, NOTHING, this.#tokenizer));

@@ -17,7 +17,7 @@ import {
 import { detailBlocks } from '../../present/transcript/details-view.ts';
 import type { LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
-import { rawTextBlocks } from '../../present/transcript/raw-view.ts';
+import { rawTextSections } from '../../present/transcript/raw-view.ts';
 import { inSections, type PartOrPause, paused, type Section } from '../../present/transcript/section.ts';
 import { type TextView, textBlocks, unknownBlocks } from '../../present/transcript/text-view.ts';
 import { tokenBlocks } from '../../present/transcript/token-view.ts';
@@ -34,6 +34,7 @@ export function shownSections(
   replay?: RolloutReplay,
 ): Iterable<PartOrPause<Section> | null> {
   const { rollout } = record;
+  if (rollout !== null && display.view === 'raw') return rawTextSections(rollout);
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
   const sections = transcriptSections(rollout, folds, { ...beside, tokenizer });
@@ -58,7 +59,6 @@ function shownBlocks(
   if (rollout === null) return unknownBlocks(record.json, record.raw, error ?? 'not a rollout', folds);
   if (display.view === 'tokens') return tokenBlocks(rollout, tokenizer);
   if (display.view === 'mapping') return mappingBlocks(mappingOf(record));
-  if (display.view === 'raw') return rawTextBlocks(rollout);
   if (display.view === 'details') {
     return detailBlocks({
       rollout,
