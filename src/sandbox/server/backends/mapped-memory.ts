@@ -7,14 +7,20 @@ import { numberAfter, type Process } from './usage.ts';
 
 const KB = 1024;
 
+/** Bytes of pages, each counted once: `own` are those of no file and of no shared memory. */
+interface PagesOnce {
+  own: number;
+  others: number;
+}
+
 /** The memory of the processes, with shared pages counted once. The kernel takes long, so this runs in other threads. */
-export async function sharedOnce(processes: readonly Process[]): Promise<number> {
+export async function sharedOnce(processes: readonly Process[]): Promise<PagesOnce> {
   const buffer = Buffer.allocUnsafe(4096);
-  let kB = 0;
+  const once: PagesOnce = { own: 0, others: 0 };
   for (const { pid, folder, bytes } of processes) {
     // The kernel sums up through the first thread only.
     if (folder !== `/proc/${pid}`) {
-      kB += bytes / KB;
+      once.others += bytes;
       continue;
     }
     try {
@@ -22,15 +28,16 @@ export async function sharedOnce(processes: readonly Process[]): Promise<number>
       try {
         const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
         const rollup = buffer.toString('latin1', 0, bytesRead);
-        kB += numberAfter(rollup, '\nPss_Anon:') + numberAfter(rollup, '\nPss_Shmem:');
+        once.own += numberAfter(rollup, '\nPss_Anon:') * KB;
+        once.others += numberAfter(rollup, '\nPss_Shmem:') * KB;
       } finally {
         await file.close();
       }
     } catch (error) {
-      if (errorCode(error) === 'EACCES') return Number.POSITIVE_INFINITY;
+      if (errorCode(error) === 'EACCES') once.others = Number.POSITIVE_INFINITY;
     }
   }
-  return kB * 1024;
+  return once;
 }
 
 /** The size of the kernel's record of an address area, the most areas a process may have, the shortest area, and how much of a list is read. */

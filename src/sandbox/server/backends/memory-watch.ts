@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { BehindDescriptors, locksOf, socketsOf } from './behind-descriptors.ts';
 import type { Cgroup } from './cgroups.ts';
 import { forAreas, forShared, mostForAreas, mostShared, sharedOnce } from './mapped-memory.ts';
+import { PageGrowth } from './page-growth.ts';
 import { type Process, processesOf } from './usage.ts';
 
 /** Two processors fill no more per millisecond: a run is checked before it could have reached its limit. */
@@ -77,9 +78,32 @@ interface HeldMemory {
 
 let freeAt = 0;
 
+/** Pages that came between two numbers of the kernel are not held against a program. */
+const INEXACT_BYTES = 2 * 1024 * 1024;
+
 function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonly number[]) => void): () => void {
   const limit = limitMb * 1024 * 1024;
   let isOver = false;
+  const growth = new PageGrowth();
+  let glance: NodeJS.Timeout | undefined;
+  /** Between two counts of shared pages, which take some 20 ms each. */
+  const glanceAt = (): void => {
+    const began = performance.now();
+    const left = limit - growth.least;
+    const pause = Math.max(SHORTEST_MS, left / BYTES_A_MS, SHARE * (performance.now() - began));
+    if (left < -INEXACT_BYTES) excess(growth.pids);
+    else glance = setTimeout(glanceAt, Math.min(LONGEST_MS, pause));
+  };
+  const stop = () => {
+    isOver = true;
+    clearTimeout(timer);
+    clearTimeout(glance);
+    growth.close();
+  };
+  const excess = (pids: readonly number[]) => {
+    stop();
+    onExcess(pids);
+  };
   const look = async () => {
     const began = performance.now();
     if (began < freeAt) {
@@ -95,21 +119,27 @@ function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonl
     const letGo = shared ? forShared(processes, limit - bytes) : 0;
     if (shared) freeAt = began + SHARE * (performance.now() - began);
     bytes += letGo;
+    if (isOver) return;
     // A process with tens of thousands of areas is killed before its exact page count is known.
     const isScattered = bytes - letGo - own - kernel > limit / 2;
     const mayShare =
       !alone && !isScattered && pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
-    if (bytes > limit && mayShare) bytes += (await sharedOnce(processes)) - own;
+    if (bytes > limit && mayShare) {
+      growth.begin(processes);
+      const once = await sharedOnce(processes);
+      if (isOver) return;
+      growth.settle(once.own);
+      bytes += once.own + once.others - own;
+      clearTimeout(glance);
+      glanceAt();
+    } else clearTimeout(glance);
     if (isOver) return;
-    if (bytes > limit) return onExcess(pids);
+    if (bytes > limit) return excess(pids);
     const pause = Math.max(SHORTEST_MS, (limit - bytes) / BYTES_A_MS, performance.now() - began);
     timer = setTimeout(look, Math.min(LONGEST_MS, pause));
   };
   let timer = setTimeout(look, Math.min(LONGEST_MS, limit / BYTES_A_MS));
-  return () => {
-    isOver = true;
-    clearTimeout(timer);
-  };
+  return stop;
 }
 
 /** The type of file systems whose files are in memory. */
