@@ -23,13 +23,17 @@ export interface CopyAnswer {
   needs?: [number, number][];
 }
 
-/** A copy filled by a thread, so that keys are answered while a large archive is unpacked. */
+/**
+ * A copy filled by a thread, so that keys are answered while a large archive is unpacked.
+ * @param first writes its beginning meanwhile into the copy at this path; the thread writes the same again @returns whether there is one
+ */
 export function copyInThread(
   path: string,
   name: string,
   context: ReadContext,
   need: NeedBytes | null = null,
   unpacks = false,
+  first: (copy: string) => Promise<boolean> = async () => false,
 ): Copy {
   const fd = openNameless();
   const copy: Copy = { fd, fill: fill(), places: [], error: null };
@@ -38,9 +42,12 @@ export function copyInThread(
     try {
       // The thread opens the file itself: this descriptor may be closed, and its number reused for another file, while
       // the thread writes.
-      let request: CopyRequest = { into: `/dev/fd/${fd}`, path, name, context, isPartial: need !== null, unpacks };
+      const into = `/dev/fd/${fd}`;
+      let request: CopyRequest = { into, path, name, context, isPartial: need !== null, unpacks };
+      let asked = thread.ask(request);
+      if (await first(into)) yield;
       for (;;) {
-        const answer = await thread.ask(request);
+        const answer = await asked;
         if (answer === null) {
           copy.error = 'it takes more memory to unpack than there is';
           return;
@@ -58,6 +65,7 @@ export function copyInThread(
           );
           if (problem !== null) request.problem = problem;
         }
+        asked = thread.ask(request);
       }
     } finally {
       thread.close();

@@ -48,6 +48,8 @@ export interface UpdateOptions {
   holdBack: boolean;
   /** Somebody is at the keyboard: do slow work in a thread. */
   inThread?: boolean;
+  /** No record before this line will be asked for: see `openContainer`. */
+  nearest?: number;
   /** Called after each chunk; returns false to stop. */
   onProgress?: () => boolean;
 }
@@ -243,8 +245,8 @@ export class DumpFile {
   }
 
   /** Builds the index of a file that does not change meanwhile. Failures are stored in `state` and `error`. */
-  async buildIndex(onProgress: () => boolean): Promise<void> {
-    await this.update({ holdBack: false, onProgress });
+  async buildIndex(onProgress: () => boolean, nearest = 1): Promise<void> {
+    await this.update({ holdBack: false, onProgress, nearest });
   }
 
   /** Looks at the file again and updates the index. Failures are stored in `state` and `error`. */
@@ -338,8 +340,11 @@ export class DumpFile {
     return change;
   }
 
-  async #rescan(identity: Identity, { holdBack, inThread = false, onProgress }: UpdateOptions): Promise<FileChange> {
-    const { handle, shape, copy } = await this.#content.open(this.context, inThread);
+  async #rescan(
+    identity: Identity,
+    { holdBack, inThread = false, nearest, onProgress }: UpdateOptions,
+  ): Promise<FileChange> {
+    const { handle, shape, copy, isAlone } = await this.#content.open(this.context, inThread, nearest);
     try {
       const isAppended = copy === null && this.#isAppended(identity, handle.fd) && !this.#hasNewForms(identity.size);
       const before = this.index.count;
@@ -357,9 +362,11 @@ export class DumpFile {
       const isComplete = await this.#scan.goOn(handle, shape, onProgress);
       if (isComplete && !holdBack) await this.#scan.addUnendedLine(handle);
       this.error ??= copy?.error ?? null;
+      // Records of a copy may include data from other files, which may have changed; a file that comes in parts has no time of its change.
+      const isDigested = copy !== null && (!isAlone || identity.changed === 0);
+      const { position } = this.#scan;
+      this.#samples = isDigested ? await digestOf(handle, position) : samplesOf(handle.fd, position);
       this.#identity = identity;
-      // Records of a copy may include data from other files, which may have changed.
-      this.#samples = (copy === null ? samplesOf : digestOf)(handle.fd, this.#scan.position);
       this.#takeKept(identity, this.#samples);
       this.#nameWhatItIs();
       return !isAppended ? 'replaced' : this.index.count === before && !isRowReread ? 'none' : 'appended';

@@ -81,16 +81,20 @@ export class FileContent {
 
   /**
    * Opens the bytes for a scan. A container is unpacked again, and its copy grows during the scan. @param inThread
-   * unpack a large one in a thread
+   * unpack a large one in a thread @param nearest see `openContainer`
    */
-  async open(context: ReadContext, inThread: boolean): Promise<{ handle: FileHandle } & Omit<OpenedContainer, 'kind'>> {
+  async open(
+    context: ReadContext,
+    inThread: boolean,
+    nearest = 1,
+  ): Promise<{ handle: FileHandle } & Omit<OpenedContainer, 'kind'>> {
     if (this.isStream) return { handle: await open(this.readablePath, 'r'), shape: null, copy: null };
-    const { kind, shape, copy } = await openContainer(this.path, context, this.path, inThread);
+    const { kind, ...opened } = await openContainer(this.path, context, this.path, inThread, nearest);
     this.close();
     this.#away = null;
     this.kind = kind;
-    if (copy !== null) this.#nameless = copy.fd;
-    return { handle: await open(this.readablePath, 'r'), shape, copy };
+    if (opened.copy !== null) this.#nameless = opened.copy.fd;
+    return { handle: await open(this.readablePath, 'r'), ...opened };
   }
 
   get isArchive(): boolean {
@@ -153,14 +157,14 @@ export function samplesOf(fd: number, length: number): string {
 }
 
 /** All of the first `length` bytes. */
-export function digestOf(fd: number, length: number): string {
+export async function digestOf(handle: FileHandle, length: number): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(length, DIGESTED_AT_ONCE)));
   for (let position = 0; position < length; ) {
-    const read = readSync(fd, buffer, 0, Math.min(buffer.length, length - position), position);
-    if (read === 0) break;
-    hash.update(buffer.subarray(0, read));
-    position += read;
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, length - position), position);
+    if (bytesRead === 0) break;
+    hash.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
   }
   return hash.digest('hex');
 }

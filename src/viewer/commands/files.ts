@@ -36,9 +36,19 @@ export const filesCommand = (): Command =>
       .option('--json', 'one JSON object per call and file'),
   ).action((rollout: string, flags: FilesFlags) => run(() => files(rollout, flags)));
 
+const ALONE = { isAlone: true };
+
 async function files(arg: string, flags: FilesFlags): Promise<number> {
   let status = ANSWER_IS_NO;
-  for await (const { row, turn } of selectRows([arg], await dumpOptions(flags))) {
+  for await (const { row, turn } of selectRows(
+    [arg],
+    await dumpOptions(flags),
+    null,
+    undefined,
+    undefined,
+    undefined,
+    ALONE,
+  )) {
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error ?? 'no rollout'}`);
     const found = rolloutFiles(row.rollout, row.json, { workdir: flags.workdir, tools: usesOf(flags.tool) });
     const at = flags.turn ?? turn;

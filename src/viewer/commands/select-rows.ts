@@ -8,7 +8,7 @@ import { Dump, type DumpOptions } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { parseLocator } from '../../core/dump/locator.ts';
 import { UsageError } from '../../core/dump/paths.ts';
-import { findRow } from './find-row.ts';
+import { findRow, type LineRange } from './find-row.ts';
 import { say } from './output.ts';
 
 export interface SelectedRow {
@@ -17,11 +17,18 @@ export interface SelectedRow {
   turn: number | null;
 }
 
+export interface Wants {
+  /** The caller stops after so many. */
+  most?: number;
+  /** It asks nothing of the others of their files, such as their group. */
+  isAlone?: boolean;
+}
+
 /**
  * The rollouts that locators and paths name, in argument order, read one at a time and filtered.
  * @param missing takes locators whose record is not there
  * @param chosen says by its locator whether a record of a path is read
- * @param most the caller stops after this many
+ * @param wants what the caller does with them
  * @throws UsageError
  */
 export async function* selectRows(
@@ -31,15 +38,15 @@ export async function* selectRows(
   kept?: KeptLookup,
   missing?: (locator: string) => void,
   chosen?: (locator: string) => boolean,
-  most = Number.POSITIVE_INFINITY,
+  wants: Wants = {},
 ): AsyncGenerator<SelectedRow> {
   // Many locators may name one file.
   const dumps = new Map<string, Dump>();
-  const farthest = farthestLines(args);
+  const ranges = wants.isAlone === true && filter === null ? namedLines(args) : new Map<string, LineRange>();
   try {
     for (const arg of args) {
-      if (isLocator(arg)) yield* one(arg, dumps, options, farthest, filter, kept, missing);
-      else yield* all(arg, options, filter, kept, chosen, most);
+      if (isLocator(arg)) yield* one(arg, dumps, options, ranges, filter, kept, missing);
+      else yield* all(arg, options, filter, kept, chosen, wants.most);
     }
   } finally {
     for (const dump of dumps.values()) dump.close();
@@ -50,14 +57,17 @@ export async function* selectRows(
 export const isLocator = (arg: string): boolean =>
   !existsSync(arg) && (/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(arg) || /#t\d+$/.test(arg) || isMember(arg));
 
-/** The last line that a word names of each file. */
-function farthestLines(args: readonly string[]): Map<string, number> {
-  const lines = new Map<string, number>();
+/** The lines that words name of each file. */
+function namedLines(args: readonly string[]): Map<string, LineRange> {
+  const ranges = new Map<string, LineRange>();
   for (const arg of args) {
-    const [, path, line] = /^(.+):(\d+)(?:\.\d+)?(?:#t\d+)?$/s.exec(arg) ?? [];
-    if (path !== undefined) lines.set(path, Math.max(lines.get(path) ?? 0, Number(line)));
+    const [, path, text] = /^(.+):(\d+)(?:\.\d+)?(?:#t\d+)?$/s.exec(arg) ?? [];
+    if (path === undefined) continue;
+    const line = Number(text);
+    const { first, last } = ranges.get(path) ?? { first: line, last: line };
+    ranges.set(path, { first: Math.min(first, line), last: Math.max(last, line) });
   }
-  return lines;
+  return ranges;
 }
 
 /** A path to a member of an archive: one of its components is a file. */
@@ -73,7 +83,7 @@ async function* one(
   arg: string,
   dumps: Map<string, Dump>,
   options: DumpOptions,
-  farthest: ReadonlyMap<string, number>,
+  ranges: ReadonlyMap<string, LineRange>,
   filter: Query | null,
   kept?: KeptLookup,
   missing?: (locator: string) => void,
@@ -84,7 +94,7 @@ async function* one(
     const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
     dumps.set(place.path, dump);
     await layWhole(dump, filter);
-    row = await findRow(dump, place, place.line === null ? undefined : farthest.get(place.path));
+    row = await findRow(dump, place, place.line === null ? undefined : ranges.get(place.path));
   } catch (error) {
     if (missing === undefined || !(error instanceof UsageError)) throw error;
     return missing(arg);

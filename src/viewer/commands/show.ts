@@ -74,9 +74,10 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
   const redact = flags.redact ? await (await import('../../core/text/redact.ts')).redactor() : null;
   const limit = flags.limit ?? Number.POSITIVE_INFINITY;
   const form = await shownForm(args, flags);
+  const wants = { most: limit, isAlone: asksNoOthers(flags) };
   let shown = 0;
   try {
-    for await (const { row: read, turn } of selectRows(args, options, filter, kept, undefined, undefined, limit)) {
+    for await (const { row: read, turn } of selectRows(args, options, filter, kept, undefined, undefined, wants)) {
       if (shown++ >= limit) break;
       const said = labels.of(read.raw);
       if (redact === null) {
@@ -96,6 +97,10 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
   say(filter === null ? 'no rollouts' : 'nothing matches --filter');
   return ANSWER_IS_NO;
 }
+
+/** The printed form holds nothing of other records, such as the group of a rollout. */
+const asksNoOthers = ({ json, csv, html, tokens }: ShowFlags): boolean =>
+  tokens === true || (json !== true && csv !== true && html === undefined);
 
 /** @throws UsageError if two are requested */
 async function shownForm(args: readonly string[], flags: ShowFlags): Promise<WrittenForm> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
+import { type CopyLine, linesOf } from '../../../src/core/dump/containers/lines-in.ts';
 import { parquetRows } from '../../../src/core/dump/containers/parquet.ts';
 import { unzstd } from '../../../src/core/dump/containers/zstd.ts';
 import { seekable, storedFrame } from '../../support/zstd.ts';
@@ -33,9 +34,9 @@ function whole(bytes: Uint8Array): string {
   return path;
 }
 
-async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const one of source) found.push(one);
+async function linesIn(source: AsyncIterable<CopyLine>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const block of source) for (const { text } of linesOf(block)) found.push(String(text));
   return found;
 }
 
@@ -48,24 +49,44 @@ const table = fc.record({
   codec: fc.constantFrom('UNCOMPRESSED' as const, 'SNAPPY' as const),
 });
 
+type Table = typeof table extends fc.Arbitrary<infer Drawn> ? Drawn : never;
+const parquetOf = ({ rows, pageSize, rowGroupSize, codec }: Table): Uint8Array =>
+  new Uint8Array(
+    parquetWriteBuffer({
+      columnData: [
+        { name: 'output', data: rows.map(([one]) => one), type: 'STRING', nullable: true },
+        { name: 'ids', data: rows.map(([, one]) => one), type: 'JSON' },
+        { name: 'score', data: rows.map(([, , one]) => one), type: 'DOUBLE' },
+      ],
+      pageSize,
+      rowGroupSize,
+      codec,
+    }),
+  );
+
 describe('parquet', () => {
   test('rows read by their pages are those of the whole file', async () => {
     await fc.assert(
-      fc.asyncProperty(table, async ({ rows, pageSize, rowGroupSize, codec }) => {
-        const bytes = new Uint8Array(
-          parquetWriteBuffer({
-            columnData: [
-              { name: 'output', data: rows.map(([one]) => one), type: 'STRING', nullable: true },
-              { name: 'ids', data: rows.map(([, one]) => one), type: 'JSON' },
-              { name: 'score', data: rows.map(([, , one]) => one), type: 'DOUBLE' },
-            ],
-            pageSize,
-            rowGroupSize,
-            codec,
-          }),
-        );
+      fc.asyncProperty(table, async (drawn) => {
+        const bytes = parquetOf(drawn);
         const { path, need } = elsewhere(bytes);
-        expect(await all(parquetRows(path, need))).toEqual(await all(parquetRows(whole(bytes))));
+        expect(await linesIn(parquetRows(path, need))).toEqual(await linesIn(parquetRows(whole(bytes))));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('rows from a line on are those of the whole file, and lines without a record stand for the others', async () => {
+    await fc.assert(
+      fc.asyncProperty(table, fc.boolean(), fc.nat(70), async (drawn, isElsewhere, nearest) => {
+        const bytes = parquetOf(drawn);
+        const { path, need } = elsewhere(bytes);
+        const all = await linesIn(parquetRows(whole(bytes)));
+        const far = await linesIn(
+          isElsewhere ? parquetRows(path, need, () => nearest) : parquetRows(whole(bytes), null, () => nearest),
+        );
+        expect(far.length).toBe(all.length);
+        for (const [at, line] of far.entries()) expect(line).toBe(at < 16 || at + 1 >= nearest ? all[at] : '0');
       }),
       { numRuns: 60 },
     );
@@ -74,8 +95,8 @@ describe('parquet', () => {
   test.each(['v1', 'v2', 'v1-lists-over-pages'])('lists and structs of pages %s', async (name) => {
     const bytes = readFileSync(new URL(`../../../fixtures/parquet-pages/${name}.parquet`, import.meta.url));
     const { path, need, asked } = elsewhere(bytes);
-    const rows = await all(parquetRows(whole(bytes)));
-    expect(await all(parquetRows(path, need))).toEqual(rows);
+    const rows = await linesIn(parquetRows(whole(bytes)));
+    expect(await linesIn(parquetRows(path, need))).toEqual(rows);
     expect(rows.length).toBe(200);
     expect(asked.length).toBeGreaterThan(20);
   });
@@ -90,8 +111,9 @@ describe('parquet', () => {
       }),
     );
     const { path, need, asked } = elsewhere(bytes);
-    for await (const { text } of parquetRows(path, need)) {
-      expect(JSON.parse(String(text)).output).toBe(rows[0]);
+    for await (const block of parquetRows(path, need)) {
+      const [first] = linesOf(block);
+      expect(JSON.parse(String(first?.text)).output).toBe(rows[0]);
       break;
     }
     const read = asked.reduce((sum, [start, end]) => sum + end - start, 0);

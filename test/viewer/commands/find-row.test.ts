@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { parseLocator } from '../../../src/core/dump/locator.ts';
-import { findRow } from '../../../src/viewer/commands/find-row.ts';
+import { findRow, type LineRange } from '../../../src/viewer/commands/find-row.ts';
 
 const fixtures = fileURLToPath(new URL('../../../fixtures/', import.meta.url));
 const files = readdirSync(fixtures, { recursive: true, encoding: 'utf8' })
@@ -60,7 +61,10 @@ async function expectFound(path: string): Promise<number> {
   for (const locator of await someLocators(path)) {
     const place = parseLocator(locator);
     if (place.path !== path) continue;
-    const row = await withDump(path, (dump) => findRow(dump, place, place.line ?? undefined));
+    const { line } = place;
+    const row = await withDump(path, (dump) =>
+      findRow(dump, place, line === null ? undefined : { first: line, last: line }),
+    );
     expect(row.locator).toBe(locator);
     found++;
   }
@@ -75,4 +79,25 @@ test('a file is read as far as a locator needs: each that a list prints is found
 
 test('the last of several traces in one line is found', async () => {
   expect(await expectFound(tracesInOneLine())).toBe(4);
+});
+
+test('a far row of a parquet file is found without those before it', async () => {
+  const rows = Array.from({ length: 5000 }, (_, at) => at);
+  const path = join(mkdtempSync(join(tmpdir(), 'find-row-')), '1.parquet');
+  const columnData = ['input', 'output'].map((name) => ({
+    name,
+    data: rows.map((at) => `${name} ${at} ${'word '.repeat(40)}`),
+    type: 'STRING' as const,
+  }));
+  writeFileSync(path, new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 500 })));
+  const read = async (range?: LineRange) =>
+    withDump(path, async (dump) => {
+      const row = await findRow(dump, parseLocator(`${path}:4600`), range);
+      const { raw, line, sample, locator, rollout } = row;
+      return { row: { raw, line, sample, locator, turns: rollout?.turns.length }, bytes: row.file.copiedBytes };
+    });
+  const plain = await read();
+  const far = await read({ first: 4600, last: 4600 });
+  expect(far.row).toEqual(plain.row);
+  expect(far.bytes / plain.bytes).toBeLessThan(0.2);
 });

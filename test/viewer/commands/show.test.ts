@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
@@ -208,5 +209,29 @@ describe('show', () => {
     const { stdout, code } = await ask(['show', join(directory, '1.jsonl:1')]);
     expect(stdout).toBe('[bad record]\n\nnot JSON at character 1: expected a value\n\n[raw]\n\nhalf a ␛ line\n');
     expect(code).toBe(0);
+  });
+
+  test('a row of a parquet file is shown as its line would be, in each form, wherever its group lies', async () => {
+    const rows = Array.from({ length: 3000 }, (_, at) => ({
+      input: `user\nWhat is ${at < 20 ? 1 : at < 2980 ? at : 2} + 1?\nassistant\n`,
+      output: `${at}`,
+      score: at % 3,
+      step: 1,
+    }));
+    const columnData = (['input', 'output', 'score', 'step'] as const).map((name) => ({
+      name,
+      data: rows.map((row) => row[name]),
+    }));
+    const directory = directoryWith({
+      '1.jsonl': rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+      '1.parquet': new Uint8Array(parquetWriteBuffer({ columnData, rowGroupSize: 300 })),
+    });
+    for (const form of ['--json', '--plain', '--jsonl', '--markdown', '--mapping', '--csv'])
+      for (const line of [1, 16, 17, 1500, 2990]) {
+        const [plain, packed] = await Promise.all(
+          ['jsonl', 'parquet'].map((kind) => ask(['show', form, join(directory, `1.${kind}:${line}`)])),
+        );
+        expect(packed?.stdout.replaceAll('1.parquet', '1.jsonl')).toBe(plain?.stdout);
+      }
   });
 });

@@ -460,6 +460,24 @@ describe('Google and the Hub', () => {
     expect(contentOf(await mirrorOf('gs://bucket/run').open())).toEqual({ '1.jsonl': verlLine() });
     const [, claims = ''] = new URLSearchParams(asked).get('assertion')?.split('.') ?? [];
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ iss: 'me@project', aud: tokens });
+    // As Google answers to a signed time that is not its own.
+    let aheadMs = 0;
+    const refusals = await served((_, response) => {
+      response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
+      response
+        .writeHead(400)
+        .end('{"error":"invalid_grant","error_description":"Invalid JWT: Token must be a short-lived token"}');
+    });
+    const key = readFileSync(join(folder, 'key.json'), 'utf8');
+    writeFileSync(join(folder, 'key.json'), key.replace(tokens, refusals));
+    for (const [minutes, says] of [
+      [180, "the clock of this machine is 180 minutes behind the server's"],
+      [-20, "the clock of this machine is 20 minutes ahead of the server's"],
+      [1, 'gives no token (400): gcloud auth application-default login'],
+    ] as const) {
+      aheadMs = minutes * 60_000;
+      expect(await problemOf(mirrorOf('gs://bucket/run'))).toContain(says);
+    }
     writeFileSync(join(folder, 'key.json'), '{"type":"external_account"}');
     expect(await problemOf(mirrorOf('gs://bucket/run'))).toMatch(/credentials of another kind/);
   });

@@ -8,6 +8,8 @@ import { UNREADABLE } from '../parse-line.ts';
 export interface CopyLine {
   text: string | Uint8Array;
   place?: string;
+  /** So many records at once, one per line, each at its line. */
+  lines?: number;
   /** The next one will take a while: pass on what there is to those who wait. */
   isWaited?: boolean;
 }
@@ -21,6 +23,12 @@ export interface Copy {
   places: (string | undefined)[];
   /** Why the file could not be read completely. */
   error: string | null;
+}
+
+/** One by one, what came at once. */
+export function* linesOf({ lines, ...line }: CopyLine): Generator<CopyLine> {
+  if (lines === undefined) yield line;
+  else for (const text of Buffer.from(line.text).toString().split('\n')) yield { ...line, text };
 }
 
 /** A record that cannot be read, as a line that says why. */
@@ -47,10 +55,10 @@ export function lineCopyOf(fd: number, source: AsyncIterable<CopyLine> | Iterabl
       if (lines.length > 0) addNameless(fd, Buffer.concat(lines));
     };
     try {
-      for await (const { text, place, isWaited } of source) {
+      for await (const { text, place, lines, isWaited } of source) {
         const line = typeof text === 'string' ? Buffer.from(text) : text;
         if (place !== undefined) copy.places[count] = place;
-        count++;
+        count += lines ?? 1;
         parts.push(line, NEWLINE);
         bytes += line.length + 1;
         if (bytes < batch && !isWaited) continue;

@@ -10,12 +10,13 @@ import { type FileShape, fileShapeOf } from '../shape.ts';
 import { fileShapeBetweenKeys } from '../shape-thread.ts';
 import { documentRecords } from './document.ts';
 import { bytesInOrder, type NeedBytes } from './file-bytes.ts';
+import { writeFirstRecords } from './first-records.ts';
 import { gunzip } from './gzip.ts';
 import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
-import { type Copy, type CopyLine, lineCopyOf } from './lines-in.ts';
+import { type Copy, type CopyLine, lineCopyOf, linesOf } from './lines-in.ts';
 import { rowsOrSessions, sessionRecords } from './sessions.ts';
 import type { Member } from './zip.ts';
 import { unzstd } from './zstd.ts';
@@ -30,6 +31,8 @@ export interface OpenedContainer {
   /** null if the records decide it, once the first is in the copy. */
   shape: FileShape | null;
   copy: Copy | null;
+  /** The records of the copy are those of the file's own bytes, whatever lies beside it. */
+  isAlone?: boolean;
 }
 
 /**
@@ -37,23 +40,29 @@ export interface OpenedContainer {
  * nameless file, in a single pass, record by record, so that the first is available at once and memory stays flat.
  * @param name the user's path of the bytes, if they are read from another
  * @param inThread a person is waiting at the keyboard meanwhile
+ * @param nearest no record before this line will be asked for: something else may stand for it if it takes longer to read
  */
 export async function openContainer(
   path: string,
   context: ReadContext,
   name = path,
   inThread = false,
+  nearest = 1,
 ): Promise<OpenedContainer> {
   const partial = path === name ? originOf(path)?.partial : undefined;
-  if (partial !== undefined) return openPartial(partial, context, name, inThread);
+  if (partial !== undefined) return openPartial(partial, context, name, inThread, nearest);
   const kind = kindOf(fileHead(path), name);
   if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name, null, inThread);
   const join = joinOf(name);
   if (kind === 'lines') return openLines(path, context, join, inThread);
-  if (inThread && THREADED.has(kind)) return { kind, shape: null, copy: copyInThread(path, name, context) };
-  const source = await recordSource(kind, path, context);
+  const isAlone = kind === 'parquet' && join === null;
+  if (inThread && THREADED.has(kind)) {
+    const first = isAlone ? firstOf(path, context, false) : undefined;
+    return { kind, shape: null, copy: copyInThread(path, name, context, null, false, first), isAlone };
+  }
+  const source = await recordSource(kind, path, context, null, nearest);
   if (source === null) return openLines(path, context, join, inThread);
-  return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
+  return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)), isAlone };
 }
 
 /** A file whose parts come as its reader asks for them; of another kind than those that can be read so, all of it. */
@@ -62,6 +71,7 @@ async function openPartial(
   context: ReadContext,
   name: string,
   inThread: boolean,
+  nearest: number,
 ): Promise<OpenedContainer> {
   const { size, need, mayStop } = partial;
   await need(0, Math.min(HEAD_BYTES, size));
@@ -72,10 +82,10 @@ async function openPartial(
   if (kind !== 'parquet') {
     await need(0, size);
     // All of it is here, at its own path.
-    return openContainer(name, context, name, inThread);
+    return openContainer(name, context, name, inThread, nearest);
   }
   if (inThread) return { kind, shape: null, copy: copyInThread(path, name, context, need) };
-  const source = await recordSource(kind, path, context, need);
+  const source = await recordSource(kind, path, context, need, nearest);
   return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source ?? [], joinOf(name))) };
 }
 
@@ -126,6 +136,7 @@ async function recordSource(
   path: string,
   context: ReadContext,
   need: NeedBytes | null = null,
+  nearest = 1,
 ): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
   switch (kind) {
     case 'json':
@@ -135,7 +146,7 @@ async function recordSource(
     case 'yaml':
       return (await import('./table.ts')).yamlRecords(path, context);
     case 'parquet':
-      return rowsOrSessions((await import('./parquet.ts')).parquetRows(path, need), context);
+      return parquetRecords(path, context, need, nearest);
     case 'sqlite':
       return (await import('./sqlite.ts')).sqliteRows(path);
     case 'pickle':
@@ -145,6 +156,23 @@ async function recordSource(
     default:
       return null;
   }
+}
+
+async function parquetRecords(
+  path: string,
+  context: ReadContext,
+  need: NeedBytes | null,
+  nearest: number,
+): Promise<AsyncIterable<CopyLine>> {
+  const { parquetRows } = await import('./parquet.ts');
+  let from = nearest;
+  return rowsOrSessions(
+    parquetRows(path, need, () => from),
+    context,
+    () => {
+      from = 1;
+    },
+  );
 }
 
 async function* pickleFile(path: string): AsyncGenerator<CopyLine> {
@@ -225,7 +253,7 @@ async function openPacked(
   // Node unpacks gzip in a thread of its own.
   const isThreaded = inThread && kind === 'zstd' && statSync(path).size >= WORTH_A_THREAD;
   const copy = isThreaded
-    ? copyInThread(path, name, context, need, true)
+    ? copyInThread(path, name, context, need, true, need === null ? firstOf(path, context, true) : undefined)
     : unpackedCopy(openNameless(), packedBytes(path, kind, need));
   const { fd } = copy;
   // The head identifies the contents.
@@ -234,7 +262,7 @@ async function openPacked(
   const join = joinOf(name);
   if (kindOf(fileHead(readable), innerName) === 'lines' && join === null) {
     const shape = fileShapeOf(readable, context);
-    if (shape.kind !== 'session') return { kind, shape, copy };
+    if (shape.kind !== 'session') return { kind, shape, copy, isAlone: true };
   }
   for await (const _ of copy.fill);
   const opened = await openContainer(readable, context, innerName);
@@ -243,6 +271,9 @@ async function openPacked(
   const whole = opened.copy ?? lineCopyOf(openNameless(), joined(allLines(readable), join));
   return { kind, shape: opened.shape, copy: thenClosed(whole, fd, outer) };
 }
+
+const firstOf = (path: string, context: ReadContext, unpacks: boolean) => (copy: string) =>
+  writeFirstRecords(copy, path, context, unpacks);
 
 /** A smaller file is unpacked before a thread has started. */
 const WORTH_A_THREAD = 4 << 20;
@@ -343,5 +374,5 @@ async function* joined(
     return;
   }
   const add = await join();
-  for await (const line of source) yield { ...line, text: add(line.text) };
+  for await (const block of source) for (const line of linesOf(block)) yield { ...line, text: add(line.text) };
 }

@@ -2,11 +2,13 @@ import type { ColumnMetaData, PageHeader, PageLocation, RowGroup, SchemaTree } f
 import { compressors } from 'hyparquet-compressors';
 import { itemAt } from '../../lists/at.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { LARGEST_RECORD } from './limits.ts';
 import {
   decompressPage,
   getMaxRepetitionLevel,
   getTreePath,
   parquetHeader,
+  readOffsetIndex,
   readRleBitPackedHybrid,
 } from './parquet-parts.ts';
 
@@ -19,9 +21,24 @@ export class GroupPages {
   readonly #columns: ColumnPages[];
 
   constructor(file: FileBytes, group: RowGroup, schema: SchemaTree) {
-    this.#columns = group.columns.flatMap(({ meta_data: column }) =>
-      column === undefined ? [] : [new ColumnPages(file, column, getTreePath(schema, column.path_in_schema))],
+    this.#columns = group.columns.flatMap(
+      ({ meta_data: column, offset_index_offset: at, offset_index_length: length }) =>
+        column === undefined
+          ? []
+          : [
+              new ColumnPages(
+                file,
+                column,
+                getTreePath(schema, column.path_in_schema),
+                at === undefined || length === undefined ? null : [Number(at), Number(at) + length],
+              ),
+            ],
     );
+  }
+
+  /** Takes the pages from the list that a writer may leave near the footer: those of earlier rows are not looked at. */
+  async takeLists(): Promise<void> {
+    await Promise.all(this.#columns.map((column) => column.takeList().catch(() => {})));
   }
 
   /** The pages of the rows before `row`, by the columns' paths; of a column that is only read whole, none. */
@@ -44,14 +61,17 @@ class ColumnPages {
   readonly #file: FileBytes;
   readonly #column: ColumnMetaData;
   readonly #maxRepetition: number;
-  readonly #pages: PageLocation[] = [];
+  /** The place of the writer's list of pages. */
+  readonly #list: readonly [number, number] | null;
+  #pages: PageLocation[] = [];
   /** The header of the next page. */
   #at: number;
   readonly #end: number;
   /** Rows that began before it. */
   #rows = 0;
 
-  constructor(file: FileBytes, column: ColumnMetaData, path: SchemaTree[]) {
+  constructor(file: FileBytes, column: ColumnMetaData, path: SchemaTree[], list: readonly [number, number] | null) {
+    this.#list = list;
     this.name = column.path_in_schema.join('.');
     this.#file = file;
     this.#column = column;
@@ -59,6 +79,25 @@ class ColumnPages {
     this.#at = Number(column.dictionary_page_offset || column.data_page_offset);
     this.#end = this.#at + Number(column.total_compressed_size);
     if (!(this.#at >= 0 && this.#end <= file.byteLength)) this.isKnown = false;
+  }
+
+  /** Where lists may go on from page to page, writers disagree on what is the first row of a page. */
+  async takeList(): Promise<void> {
+    if (this.#list === null || this.#maxRepetition > 0 || !this.isKnown) return;
+    const [start, end] = this.#list;
+    if (!(start >= 0 && start < end && end - start <= LARGEST_HEADER && end <= this.#file.byteLength)) return;
+    const view = new DataView(await this.#file.slice(start, end));
+    const { page_locations: pages } = readOffsetIndex({ view, offset: 0 });
+    let [at, rows] = [this.#at, -1];
+    for (const { offset, compressed_page_size: size, first_row_index: first } of pages) {
+      if (Number(offset) < at || !(size > 0) || Number(first) <= rows) return;
+      at = Number(offset) + size;
+      rows = Number(first);
+    }
+    const isFromFirst = pages[0]?.first_row_index === 0n;
+    if (!isFromFirst || at > this.#end) return;
+    this.#pages = pages;
+    this.#at = this.#end;
   }
 
   /** The page after those of the rows is the last of the list, without a length: it ends them. */
@@ -80,6 +119,7 @@ class ColumnPages {
     const body = start + length;
     const end = body + header.compressed_page_size;
     if (!(header.compressed_page_size >= 0 && end <= this.#end)) throw new Error('a page without an end');
+    if (header.compressed_page_size > LARGEST_RECORD) throw new Error('a page that is not read');
     if (header.type !== 'DICTIONARY_PAGE') {
       const { begun, continues } = await this.#rowsOf(header, body, end);
       const last = this.#pages.at(-1);

@@ -1,21 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RowGroup } from 'hyparquet/src/types.js';
+import type { AsyncRowGroup, FileMetaData, PageLocation, RowGroup, SchemaTree } from 'hyparquet/src/types.js';
 import { compressors } from 'hyparquet-compressors';
-import { printJson } from '../../json/print.ts';
 import { plural } from '../../text/numbers.ts';
 import { errorMessage } from '../../text/thrown.ts';
-import { type NeedBytes, openBytes, UnreadBytes } from './file-bytes.ts';
-import { jsonOf } from './foreign-values.ts';
+import { type FileBytes, type NeedBytes, openBytes, UnreadBytes } from './file-bytes.ts';
+import { LARGEST_RECORD } from './limits.ts';
 import type { CopyLine } from './lines-in.ts';
+import { asBytes, type Cells, cellsOf, isTextColumn, linesOfCells } from './parquet-lines.ts';
 import { GroupPages } from './parquet-pages.ts';
-import {
-  assembleAsync,
-  asyncGroupToRows,
-  parquetMetadataAsync,
-  parquetPlanGroup,
-  parquetSchema,
-  readRowGroup,
-} from './parquet-parts.ts';
+import { assembleAsync, parquetMetadataAsync, parquetPlanGroup, parquetSchema, readRowGroup } from './parquet-parts.ts';
 
 /** Rows that are read before all others: the first rollout is needed at once. */
 const FIRST_ROWS = 16;
@@ -26,6 +19,8 @@ const MOST_PASSES = 8;
 const LARGE_GROUP = 64 << 20;
 /** Bytes of the rows that are decoded at once, unpacked. */
 const WINDOW = 16 << 20;
+/** Lines that stand for rows at once. */
+const MOST_UNREAD = 1 << 19;
 /** Bytes at the end of a file that is elsewhere: enough for the footers of most. */
 const FOOTER = 1 << 16;
 
@@ -33,8 +28,14 @@ const FOOTER = 1 << 16;
  * The rows of a parquet file, some hundred at a time. A column's values are in the pages of their row group. Reading
  * rows in order touches each page only a few times, so the file is copied once instead of being searched for each row.
  * @param need null for a file that is here; otherwise the footer and the pages of the first rows are asked for first
+ * @param nearest asked after the first rows, which tell what kind of rows they are: those before this line are not read, and a line
+ * without a record stands for each
  */
-export async function* parquetRows(path: string, need: NeedBytes | null = null): AsyncGenerator<CopyLine> {
+export async function* parquetRows(
+  path: string,
+  need: NeedBytes | null = null,
+  nearest: () => number = () => 1,
+): AsyncGenerator<CopyLine> {
   const file = openBytes(path, need);
   let count = 0;
   try {
@@ -47,57 +48,85 @@ export async function* parquetRows(path: string, need: NeedBytes | null = null):
         `its footer cannot be read (${why}): it is still being written, cut off or damaged; copy or write it again`,
     );
     let first = FIRST_ROWS;
-    const names = new Map<string, string>();
     for (const rowGroup of metadata.row_groups) {
       const groupRows = Number(rowGroup.num_rows);
       const pages = need !== null || bytesOf(rowGroup) > LARGE_GROUP ? new GroupPages(file, rowGroup, schema) : null;
       for (let from = 0; from < groupRows; first = 0) {
+        const unread = count < FIRST_ROWS ? 0 : Math.min(groupRows - from, nearest() - 1 - count, MOST_UNREAD);
+        if (unread > 0) {
+          yield { text: Array(unread).fill('0').join('\n'), lines: unread };
+          from += unread;
+          count += unread;
+          if (from < groupRows) await pages?.takeLists();
+          continue;
+        }
         const step = pages?.areKnown === true ? rowsAtOnce(rowGroup) : Math.max(LEAST_ROWS, rowsInPass(rowGroup));
         const to = Math.min(groupRows, from + (first || step));
-        const rows = await settled(async () => {
-          const pageLocations = await pages?.upTo(to);
-          const { groups } = parquetPlanGroup({
-            rowGroup,
-            groupStart: 0,
-            groupRows,
-            ranges: [[from, to]],
-            ...(pageLocations !== undefined && { pageLocations }),
-          });
-          const plan = { metadata, rowStart: from, rowEnd: to, fetches: [], groups };
-          const read = groups.map((group) =>
-            assembleAsync(readRowGroup({ file, metadata, compressors }, plan, group), schema),
-          );
-          await Promise.allSettled(read.flatMap(({ asyncColumns }) => asyncColumns.map(({ data }) => data)));
-          const [group] = read;
-          return group === undefined ? [] : await asyncGroupToRows(group, from, to, undefined, 'object');
+        const cells = await settled(async () => {
+          const known = await pages?.upTo(to);
+          return cellsIn({ file, metadata, schema }, rowGroup, from, to, known);
         }, undecoded(count));
-        for (const one of rows) yield { text: rowText(one, names) };
-        count += to - from;
+        let at = from;
+        for (const block of linesOfCells(cells, from, to)) {
+          // The first rollout is needed at once.
+          yield { ...block, isWaited: first > 0 };
+          at += block.lines;
+        }
+        count += at - from;
+        if (at < to) throw new Error(undecoded(count)('its pages hold fewer rows than its footer says'));
         from = to;
       }
     }
     // The other bytes describe the columns; with them the copy is whole.
-    await need?.(0, file.byteLength);
+    if (nearest() === 1) await need?.(0, file.byteLength);
   } finally {
     file.close();
   }
 }
 
-/**
- * A decoded row in JSON, as `printJson` prints what `jsonOf` makes of it, without an object of the values.
- * @param names of columns in JSON, which recur in each row
- */
-export function rowText(row: Readonly<Record<string, unknown>>, names = new Map<string, string>()): string {
-  let text = '';
-  for (const key of Object.keys(row)) {
-    let name = names.get(key);
-    if (name === undefined) {
-      name = `${printJson(key)}:`;
-      names.set(key, name);
-    }
-    text += `${text === '' ? '{' : ','}${name}${printJson(jsonOf(row[key]))}`;
-  }
-  return text === '' ? '{}' : `${text}}`;
+/** @param pageLocations of the columns whose pages are known; others are read whole @throws Error if one is too long for that */
+async function cellsIn(
+  { file, metadata, schema }: { file: FileBytes; metadata: FileMetaData; schema: SchemaTree },
+  rowGroup: RowGroup,
+  from: number,
+  to: number,
+  pageLocations: Record<string, PageLocation[]> = {},
+): Promise<Cells[]> {
+  const ranges: [number, number][] = [[from, to]];
+  const { groups } = parquetPlanGroup({
+    rowGroup,
+    groupStart: 0,
+    groupRows: Number(rowGroup.num_rows),
+    ranges,
+    pageLocations,
+  });
+  const [whole] = groups;
+  if (whole === undefined) return [];
+  for (const { columnMetadata, range, ...chunk } of whole.chunks)
+    if (!('pageLocations' in chunk) && Math.min(file.byteLength, range.endByte) - range.startByte > LARGEST_RECORD)
+      throw new Error(
+        `column ${columnMetadata.path_in_schema.join('.')} takes more than 512 MB in one row group, and its pages cannot be read one by one`,
+      );
+  const texts = new Set(schema.children.filter(isTextColumn).map(({ element }) => element.name));
+  const read = (areTexts: boolean): AsyncRowGroup => {
+    const chunks = whole.chunks.filter(
+      ({
+        columnMetadata: {
+          path_in_schema: [name = ''],
+        },
+      }) => texts.has(name) === areTexts,
+    );
+    const options = { file, metadata, compressors, ...(areTexts && { parsers: asBytes }) };
+    const plan = { metadata, rowStart: from, rowEnd: to, fetches: [], groups };
+    return assembleAsync(readRowGroup(options, plan, { ...whole, chunks }), schema);
+  };
+  const [own, others] = [read(true), read(false)];
+  await Promise.allSettled([own, others].flatMap(({ asyncColumns }) => asyncColumns.map(({ data }) => data)));
+  return cellsOf(
+    own,
+    others,
+    schema.children.map(({ element }) => element.name),
+  );
 }
 
 const bytesOf = ({ columns }: RowGroup): number =>

@@ -5,7 +5,7 @@ import { formatOf, sessionOf } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject } from '../../json/value.ts';
-import type { CopyLine } from './lines-in.ts';
+import { type CopyLine, linesOf } from './lines-in.ts';
 import { numberedLines } from './text-lines.ts';
 
 /** An event, and its line or its index in a list. */
@@ -66,24 +66,34 @@ export function* sessionsOf(events: readonly PlacedEvent[], session: Session, al
   }
 }
 
-/** The rows of a table; if they are events, the sessions of these. A cell without a value is no key of its event. */
+/**
+ * The rows of a table; if they are events, the sessions of these. A cell without a value is no key of its event. @param areEvents called
+ * in that case after the first row
+ */
 export async function* rowsOrSessions(
   rows: AsyncIterable<CopyLine> | Iterable<CopyLine>,
   context: ReadContext,
+  areEvents: () => void = () => {},
 ): AsyncGenerator<CopyLine> {
   let session: Session | null | undefined;
   const events: PlacedEvent[] = [];
   let line = 0;
-  for await (const row of rows) {
-    line++;
+  for await (const block of rows) {
     if (session === undefined) {
-      const first = rowEvent(row, line);
-      session = formatOf(first, context) === undefined ? (sessionOf(first) ?? null) : null;
+      session = sessionOfRows(block, context);
+      if (session !== null) areEvents();
     }
-    if (session === null) yield row;
-    else events.push({ event: rowEvent(row, line), line });
+    if (session === null) yield block;
+    else for (const row of linesOf(block)) events.push({ event: rowEvent(row, ++line), line });
   }
   if (session) yield* sessionsOf(events, session, ':1');
+}
+
+/** The session that rows are events of, by the first of them. */
+export function sessionOfRows(block: CopyLine, context: ReadContext): Session | null {
+  const [row = block] = linesOf(block);
+  const first = rowEvent(row, 1);
+  return formatOf(first, context) === undefined ? (sessionOf(first) ?? null) : null;
 }
 
 /** In a CSV an empty cell has no value. */

@@ -26,6 +26,18 @@ export async function patientAnswer(ask: () => Promise<WebAnswer>, signal: Abort
   }
 }
 
+/** How far this machine's clock is from that of the server, in minutes; NaN if it does not say. */
+export const minutesAhead = (answer: WebAnswer): number =>
+  Math.round((Date.now() - Date.parse(headerOf(answer, 'date') ?? '')) / 60_000);
+
+/** A server refused because of the time. @param code what it called that */
+export function clockProblem(minutes: number, code: string): SourceError {
+  const off = Number.isNaN(minutes)
+    ? 'off'
+    : `${Math.abs(minutes)} minutes ${minutes < 0 ? 'behind' : 'ahead of'} the server's`;
+  return new SourceError(`the clock of this machine is ${off} (${code}); set it`, false);
+}
+
 /** @throws SourceError if it is cut, or longer than any list */
 export async function answerText(answer: WebAnswer): Promise<string> {
   const chunks: Buffer[] = [];

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SourceError } from '../machine.ts';
 import type { WebClient } from '../web-client.ts';
-import { answerText } from './answers.ts';
+import { answerText, clockProblem, minutesAhead } from './answers.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only';
 const TOKEN_SERVER = 'https://oauth2.googleapis.com/token';
 /** A token that is about to end is asked for again. */
 const MARGIN_S = 120;
+/** Google takes a time that is less off. */
+const LEAST_SKEW_MINUTES = 5;
 
 const Answered = z.object({ access_token: z.string(), expires_in: z.number() });
 const Kept = z.discriminatedUnion('type', [
@@ -111,6 +113,10 @@ export class GoogleToken {
     } catch {
       // No token, said below.
     }
+    // A service account signs the time.
+    const minutes = minutesAhead(answer);
+    if (answer.statusCode === 400 && Math.abs(minutes) >= LEAST_SKEW_MINUTES)
+      throw clockProblem(minutes, `${url.host} gives no token`);
     throw new SourceError(
       `${url.host} gives no token (${answer.statusCode}): gcloud auth application-default login`,
       false,

@@ -1,6 +1,6 @@
 import { SourceError } from '../machine.ts';
-import { headerOf, type WebAnswer } from '../web-client.ts';
-import { answerText, patientAnswer } from './answers.ts';
+import type { WebAnswer } from '../web-client.ts';
+import { answerText, clockProblem, minutesAhead, patientAnswer } from './answers.ts';
 import type { StoredObject } from './object-store.ts';
 
 /** A store may answer with empty pages while it looks; one that goes on with them never ends. */
@@ -92,14 +92,7 @@ export async function xmlRefusal(answer: WebAnswer, hasKeys: boolean): Promise<S
   const code = elementText(await answerText(answer).catch(() => ''), 'Code')
     .replace(/\W/g, '')
     .slice(0, 60);
-  if (code === 'RequestTimeTooSkewed') {
-    const minutes = Math.round((Date.now() - Date.parse(headerOf(answer, 'date') ?? '')) / 60_000);
-    const off = Number.isNaN(minutes) ? 'off' : `${Math.abs(minutes)} minutes ${minutes < 0 ? 'behind' : 'ahead of'}`;
-    return new SourceError(
-      `the clock of this machine is ${off}${Number.isNaN(minutes) ? '' : " the server's"} (${code}); set it`,
-      false,
-    );
-  }
+  if (code === 'RequestTimeTooSkewed') return clockProblem(minutesAhead(answer), code);
   const meaning = hasKeys ? EXPLAINED[code] : status === 403 || status === 401 ? 'no keys were found' : EXPLAINED[code];
   const said = [code === '' ? `the server answered ${status}` : `${status} ${code}`, meaning]
     .filter(Boolean)
