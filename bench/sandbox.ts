@@ -159,6 +159,12 @@ for number in range(8):
             for _ in range(60): file.write(bytes(1 << 20))
         time.sleep(5)
 time.sleep(3)`,
+  '24 children as they are forked': `import os, time
+for _ in range(24):
+    if os.fork() == 0:
+        held = bytearray(60 << 20)
+        time.sleep(9)
+time.sleep(2)`,
   'one process': "held = [b'x' * (1 << 20) for _ in range(400)]",
 };
 

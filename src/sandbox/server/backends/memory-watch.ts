@@ -89,7 +89,7 @@ function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonl
   /** Between two counts of shared pages, which take some 20 ms each. */
   const glanceAt = (): void => {
     const began = performance.now();
-    const left = limit - growth.least;
+    const left = limit - growth.least();
     const pause = Math.max(SHORTEST_MS, left / BYTES_A_MS, SHARE * (performance.now() - began));
     if (left < -INEXACT_BYTES) excess(growth.pids);
     else glance = setTimeout(glanceAt, Math.min(LONGEST_MS, pause));
@@ -125,13 +125,13 @@ function watch(held: () => HeldMemory, limitMb: number, onExcess: (pids: readonl
     const mayShare =
       !alone && !isScattered && pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
     if (bytes > limit && mayShare) {
+      clearTimeout(glance);
       growth.begin(processes);
+      glanceAt();
       const once = await sharedOnce(processes);
       if (isOver) return;
       growth.settle(once.own);
       bytes += once.own + once.others - own;
-      clearTimeout(glance);
-      glanceAt();
     } else clearTimeout(glance);
     if (isOver) return;
     if (bytes > limit) return excess(pids);
