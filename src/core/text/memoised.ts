@@ -1,26 +1,26 @@
-/** Texts of numbers that recur, each printed once. */
+/** Whole numbers below this are looked up in a list. */
 const SMALL = 1024;
 /** More different numbers than these rarely recur. */
 const MOST = 4096;
 
-/** Prints numbers: those that recur are printed once. @param print gives equal texts for 0 and -0 */
-export function memoised(print: (value: number) => string): (value: number) => string {
-  const small: (string | undefined)[] = [];
-  const others = new Map<number, string>();
+/** The print of a number, printed once if the number recurs. @param print gives equal prints for 0 and -0 */
+export function memoised<Print>(print: (value: number) => Print): (value: number) => Print {
+  const small: (Print | undefined)[] = [];
+  const others = new Map<number, Print>();
   return (value) => {
     if (value >= 0 && value < SMALL && (value | 0) === value) {
-      let text = small[value];
-      if (text === undefined) {
-        text = print(value);
-        small[value] = text;
+      let known = small[value];
+      if (known === undefined) {
+        known = print(value);
+        small[value] = known;
       }
-      return text;
+      return known;
     }
-    let text = others.get(value);
-    if (text === undefined) {
-      text = print(value);
-      if (others.size < MOST) others.set(value, text);
+    let known = others.get(value);
+    if (known === undefined) {
+      known = print(value);
+      if (others.size < MOST) others.set(value, known);
     }
-    return text;
+    return known;
   };
 }

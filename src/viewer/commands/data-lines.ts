@@ -26,15 +26,18 @@ export class DataLines extends LineWriter {
     return this.#csv ? csvLine(own) : `${printJson({ ...own, labels: this.#labels.of(row.raw).map(labelJson) })}\n`;
   }
 
-  kept(file: DumpFile, record: number, details: RecordDetails): string {
+  addKept(file: DumpFile, record: number, details: RecordDetails): Promise<void> | undefined {
     let rows = this.#kept.get(file);
     if (rows === undefined) {
       rows = new KeptRows(file, this.#csv);
       this.#kept.set(file, rows);
     }
     const group = this.groups.ofKept(file, record, details);
-    if (this.#csv) return rows.csv(record, details, group);
-    const labels = this.#labels.isEmpty ? '[]' : printJson(this.#labels.of(file.raw(record) ?? '').map(labelJson));
-    return rows.json(record, details, group, labels);
+    if (this.#csv) rows.csv(this.bytes, record, details, group);
+    else {
+      const labels = this.#labels.isEmpty ? '[]' : printJson(this.#labels.of(file.raw(record) ?? '').map(labelJson));
+      rows.json(this.bytes, record, details, group, labels);
+    }
+    return this.ended();
   }
 }

@@ -1,44 +1,61 @@
 import type { FactColumn, KeyedCells } from '../../analysis/facts/facts-table.ts';
 import { memoised } from '../../core/text/memoised.ts';
+import type { ByteLines } from './byte-lines.ts';
 import { csvCells } from './row-csv.ts';
 
 /** Some cells of a line, each with the comma before it. */
-type Part = string | ((row: number) => string);
+type Part = string | ((row: number) => string | Uint8Array);
 
 /** Prints the lines of a table as CSV: cells that recur once, and neighbours that depend on one number as one text. */
-export function factLines(columns: readonly FactColumn[], rows: number): (row: number) => string {
+export function factLines(columns: readonly FactColumn[], rows: number): (row: number, out: ByteLines) => void {
   const parts: Part[] = [];
   let alike: (KeyedCells & { cellOf(key: number): unknown })[] = [];
   const end = (): void => {
     const [first] = alike;
     if (first === undefined) return;
     const own = alike;
-    const textOf = memoised((key) => own.map(({ cellOf }) => `,${csvCells([cellOf(key)])}`).join(''));
     const { keys } = first;
-    parts.push(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row) => textOf(keys[row] ?? Number.NaN));
+    const comma = parts.length === 0 ? '' : ',';
+    const textOf = (key: number): string => comma + own.map(({ cellOf }) => csvCells([cellOf(key)])).join(',');
+    const bytesOf = memoised((key) => Buffer.from(textOf(key)));
+    parts.push(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row) => bytesOf(keys[row] ?? Number.NaN));
     alike = [];
   };
   for (const column of columns) {
     if ('at' in column) {
       end();
-      parts.push((row) => `,${csvCells([column.at(row)])}`);
+      const comma = parts.length === 0 ? '' : ',';
+      parts.push((row) => comma + csvCells([column.at(row)]));
       continue;
     }
     if (alike[0]?.keys !== column.keys) end();
     alike.push(column);
   }
   end();
-  const joined = parts.reduce<Part[]>((all, part) => {
-    const last = all.at(-1);
-    if (typeof last === 'string' && typeof part === 'string') all[all.length - 1] = last + part;
-    else all.push(part);
-    return all;
-  }, []);
-  return (row) => {
-    let line = '';
-    for (const part of joined) line += typeof part === 'string' ? part : part(row);
-    return `${line.slice(1)}\n`;
+  const joined = joinedParts([...parts, '\n']);
+  return (row, out) => {
+    for (const part of joined) {
+      const piece = typeof part === 'function' ? part(row) : part;
+      if (typeof piece === 'string') out.text(piece);
+      else out.piece(piece);
+    }
   };
+}
+
+/** Neighbours that are the same in all rows as one piece. */
+function joinedParts(parts: readonly Part[]): (Uint8Array | Exclude<Part, string>)[] {
+  const joined: (Uint8Array | Exclude<Part, string>)[] = [];
+  let same = '';
+  for (const part of parts) {
+    if (typeof part === 'string') same += part;
+    else {
+      if (same !== '') joined.push(Buffer.from(same));
+      joined.push(part);
+      same = '';
+    }
+  }
+  if (same !== '') joined.push(Buffer.from(same));
+  return joined;
 }
 
 function isSame(keys: KeyedCells['keys'], rows: number): boolean {

@@ -77,9 +77,10 @@ function tableOf(facts: FactRows, paths: readonly string[]): FactColumn[] {
 async function printColumns(columns: readonly FactColumn[], rows: number): Promise<void> {
   const out = new LineWriter();
   await out.add(`${csvCells(columns.map(({ name }) => name))}\n`);
-  const lineOf = factLines(columns, rows);
+  const addLine = factLines(columns, rows);
   for (let row = 0; row < rows; row++) {
-    const full = out.add(lineOf(row));
+    addLine(row, out.bytes);
+    const full = out.ended();
     if (full) await full;
   }
   await out.end();

@@ -1,4 +1,5 @@
 import type { DumpFile } from '../../core/dump/dump-file.ts';
+import type { NumberColumn } from '../../core/dump/number-column.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
@@ -8,52 +9,65 @@ import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
 import { memoised } from '../../core/text/memoised.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
+import type { ByteLines } from './byte-lines.ts';
 import { COLUMNS, csvCells, findingCells } from './row-csv.ts';
 
 /** Prints the rows of a file from what was kept of it, character for character as from its records. */
 export class KeptRows {
   readonly #file: DumpFile;
-  readonly #facts: readonly (string | FactText)[];
+  readonly #facts: readonly FactPiece[];
   /** The start of a line up to the locator's place. */
   readonly #start: string;
   readonly #stream: string;
 
   constructor(file: DumpFile, csv: boolean) {
     this.#file = file;
-    this.#facts = factTexts(file, csv ? csvFact : jsonFact);
+    this.#facts = factPieces(file, csv ? CSV_FACTS : JSON_FACTS);
     this.#start = csv ? plainStart(file) : `{"locator":${printJson(shownPath(file.path)).slice(0, -1)}`;
     this.#stream = csv ? csvCells([file.stream]) : printJson(file.stream);
   }
 
   /** A line of `ls --json`. @param labels as JSON */
-  json(record: number, details: RecordDetails, group: string | null, labels: string): string {
+  json(out: ByteLines, record: number, details: RecordDetails, group: string | null, labels: string): void {
     const file = this.#file;
     const place = file.placeOf(record);
     const start = this.#start + (PLAIN_PLACE.test(place) ? place : printJson(place).slice(1, -1));
     const bytes = file.index.length(record);
-    if (details.format === null)
-      return `${start}","format":null,"error":${details.error},"bytes":${bytes},"findings":${details.findings},"labels":${labels}}\n`;
+    if (details.format === null) {
+      out.text(
+        `${start}","format":null,"error":${details.error},"bytes":${bytes},"findings":${details.findings},"labels":${labels}}\n`,
+      );
+      return;
+    }
     const step = details.step === 'null' ? file.step : details.step;
-    const head = `${start}","format":${details.format},"stream":${this.#stream},"step":${step},"sample":${record + 1},"score":${details.score}`;
-    return `${head}${this.#factsOf(record)},"group":${group},"bytes":${bytes},"findings":${details.findings},"unobserved":${unobservedIn(file, record)},"extras":${details.extras},"labels":${labels}}\n`;
+    out.text(
+      `${start}","format":${details.format},"stream":${this.#stream},"step":${step},"sample":${record + 1},"score":${details.score}`,
+    );
+    this.#addFacts(out, record);
+    out.text(`,"group":${group},"bytes":${bytes},"findings":${details.findings},"unobserved":`);
+    out.piece(unobservedIn(file, record));
+    out.text(`,"extras":${details.extras},"labels":${labels}}\n`);
   }
 
   /** A line of `ls --csv`. */
-  csv(record: number, details: RecordDetails, group: string | null): string {
+  csv(out: ByteLines, record: number, details: RecordDetails, group: string | null): void {
     const file = this.#file;
     const place = file.placeOf(record);
     const locator =
       this.#start !== '' && PLAIN_PLACE.test(place) ? this.#start + place : csvCells([file.locator(record)]);
     const ends = `${file.index.length(record)},${findingTexts(details.findings)},${csvValue(details.error)}\n`;
-    if (details.format === null) return `${locator}${','.repeat(COLUMNS - ENDS)}${ends}`;
+    if (details.format === null) {
+      out.text(`${locator}${','.repeat(COLUMNS - ENDS)}${ends}`);
+      return;
+    }
     const step = details.step === 'null' ? csvCells([file.step]) : csvValue(details.step);
-    return `${locator},${this.#stream},${step},${record + 1},${csvValue(details.score)}${this.#factsOf(record)},${csvValue(group)},${ends}`;
+    out.text(`${locator},${this.#stream},${step},${record + 1},${csvValue(details.score)}`);
+    this.#addFacts(out, record);
+    out.text(`,${csvValue(group)},${ends}`);
   }
 
-  #factsOf(record: number): string {
-    let facts = '';
-    for (const fact of this.#facts) facts += typeof fact === 'string' ? fact : fact(record);
-    return facts;
+  #addFacts(out: ByteLines, record: number): void {
+    for (const { column, print } of this.#facts) out.piece(column === null ? print(0) : print(column.at(record)));
   }
 }
 
@@ -79,26 +93,40 @@ const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** The two cells of the findings. Most rollouts have none, and the others are mostly alike. */
 const findingTexts = (json: string): string => (json === '[]' ? ',' : csvCells(findingCells(parseJson(json))));
 
-type FactText = (record: number) => string;
 type FactPrinter = (name: string, value: number | string | null) => string;
 
-/** Each fact as a member or a cell of a row; neighbours that are equal in all rows are one text. */
-function factTexts(file: DumpFile, print: FactPrinter): (string | FactText)[] {
-  const texts: (string | FactText)[] = [];
-  for (const [at, fact] of FACTS.entries()) {
-    const column = itemAt(file.index.columns.rows, at);
-    const textOf = (value: number): string => print(fact.name, Number.isNaN(value) ? null : factValue(fact, value));
-    if (column.same === undefined || column.length < file.count) {
-      const textOnce = memoised(textOf);
-      texts.push((record) => textOnce(column.at(record)));
-      continue;
-    }
-    const text = textOf(column.same);
-    if (typeof texts.at(-1) === 'string') texts[texts.length - 1] += text;
-    else texts.push(text);
-  }
-  return texts;
+/** Bytes of a line that depend on the number of a column, or on none. */
+interface FactPiece {
+  column: NumberColumn | null;
+  print(value: number): Uint8Array;
 }
+
+/** Each fact as a member or a cell of a row; neighbours that are equal in all rows are one piece. */
+function factPieces(file: DumpFile, printers: readonly FactPiece['print'][]): FactPiece[] {
+  const pieces: FactPiece[] = [];
+  let same: Uint8Array[] = [];
+  const endSame = (): void => {
+    const bytes = Buffer.concat(same);
+    if (bytes.length > 0) pieces.push({ column: null, print: () => bytes });
+    same = [];
+  };
+  for (const [at, print] of printers.entries()) {
+    const column = itemAt(file.index.columns.rows, at);
+    if (column.same !== undefined && column.length >= file.count) same.push(print(column.same));
+    else {
+      endSame();
+      pieces.push({ column, print });
+    }
+  }
+  endSame();
+  return pieces;
+}
+
+/** What is printed for a number is the same in all files. */
+const factPrinters = (print: FactPrinter): FactPiece['print'][] =>
+  FACTS.map((fact) =>
+    memoised((value) => Buffer.from(print(fact.name, Number.isNaN(value) ? null : factValue(fact, value)))),
+  );
 
 /** Most facts are numbers, and printing those is the time of a row. */
 const isKnownNumber = (value: number | string | null): value is number =>
@@ -109,16 +137,19 @@ const jsonFact: FactPrinter = (name, value) =>
   `,"${name}":${isKnownNumber(value) ? value : isWord(value) ? `"${value}"` : printJson(value)}`;
 const csvFact: FactPrinter = (_, value) => `,${isKnownNumber(value) || isWord(value) ? value : csvCells([value])}`;
 
-/** The printed lists, by their bits: rollouts of one run have few. */
-const printed = new Map<number, string>();
+const JSON_FACTS = factPrinters(jsonFact);
+const CSV_FACTS = factPrinters(csvFact);
 
-function unobservedIn(file: DumpFile, record: number): string {
+/** The printed lists, by their bits: rollouts of one run have few. */
+const printed = new Map<number, Uint8Array>();
+
+function unobservedIn(file: DumpFile, record: number): Uint8Array {
   const { rows } = file.index.columns;
   const found = itemAt(rows, CHECK_COLUMNS.found).at(record);
   const observed = itemAt(rows, CHECK_COLUMNS.observed).at(record);
   let text = printed.get(observed);
   if (text === undefined) {
-    text = printJson(CHECKS.filter((check) => !namesCheck(found, observed, check)));
+    text = Buffer.from(printJson(CHECKS.filter((check) => !namesCheck(found, observed, check))));
     printed.set(observed, text);
   }
   return text;

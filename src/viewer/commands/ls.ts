@@ -144,7 +144,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
         isRounded ||= isRoundedStep(file.stepOf(record));
         const details = data === null ? null : file.details(record);
         if (data !== null && details !== null) {
-          const full = data.add(data.kept(file, record, details));
+          const full = data.addKept(file, record, details);
           if (full) await full;
           if (details.format !== null) rollouts++;
           continue;

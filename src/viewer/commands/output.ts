@@ -4,6 +4,7 @@ import { isFull } from '../../core/files/temporary.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
+import { ByteLines } from './byte-lines.ts';
 import { beginAnswer, endWork, eraseWork } from './work-line.ts';
 
 /** Exit statuses that scripts rely on. */
@@ -44,30 +45,33 @@ export const print = (text: string): Promise<void> | undefined =>
   printStyled(process.stdout.isTTY ? sanitise(text) : text);
 
 /** Like `print`, for lines with our own colours whose data is already sanitised. */
-export function printStyled(text: string): Promise<void> | undefined {
+export function printStyled(text: string | Uint8Array): Promise<void> | undefined {
   beginAnswer();
   if (process.stdout.write(text)) return undefined;
   return new Promise((resolve) => process.stdout.once('drain', () => resolve()));
 }
 
-/** Prints many lines as few texts: each costs a system call and a pause. */
+/** Prints many lines at a time. */
 export class LineWriter {
-  #waiting = '';
+  readonly bytes = new ByteLines();
 
   /** @param line with its newline */
   add(line: string): Promise<void> | undefined {
-    this.#waiting += line;
-    return this.#waiting.length < PRINTED_AT_ONCE ? undefined : this.end();
+    this.bytes.text(line);
+    return this.ended();
+  }
+
+  /** A line is complete: all are written if there are enough. */
+  ended(): Promise<void> | undefined {
+    return this.bytes.isFull ? this.end() : undefined;
   }
 
   end(): Promise<void> | undefined {
-    const text = this.#waiting;
-    this.#waiting = '';
-    return text === '' ? undefined : print(text);
+    const bytes = this.bytes.take();
+    if (bytes.length === 0) return undefined;
+    return process.stdout.isTTY ? print(bytes.toString()) : printStyled(bytes);
   }
 }
-
-const PRINTED_AT_ONCE = 1 << 16;
 
 /** Colour is for terminals only, and not if NO_COLOR is set. */
 export const hasColour = (): boolean =>
