@@ -24,6 +24,7 @@ test.each([
   ['of any kind', value],
   ['that are numbers', number],
   ['that are near integers', fc.integer({ min: 1e9, max: 1e9 + 5000 })],
+  ['that are few numbers', fc.constantFrom(0, -0, 0.5, -1e300, 2 ** 53, Number.NEGATIVE_INFINITY, 5e-324)],
 ])('rows with values %s are sorted like by comparison, equal ones in the order of the files', (_, of) => {
   fc.assert(
     fc.property(rows(of), fc.boolean(), fc.nat(ROWS), (values, descending, cut) => {

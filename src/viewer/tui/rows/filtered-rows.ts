@@ -190,6 +190,11 @@ export class FilteredRows {
       };
       for (const file of this.#filesInOrder()) {
         for (let part = this.#part(file); part.next < file.count && !this.#isClosed; part = this.#part(file)) {
+          if (asked.length === 0 && this.#takeKnown(part)) {
+            hasNews = true;
+            await this.#breathe();
+            continue;
+          }
           const batch = this.#take(part);
           asked.push(batch);
           hasNews = true;
@@ -316,6 +321,18 @@ export class FilteredRows {
     };
     this.#parts.set(file, part);
     return part;
+  }
+
+  /** Takes records that columns decide, many at once. @returns false if the next one is none of them */
+  #takeKnown(part: FilteredFile): boolean {
+    const { file, next } = part;
+    const { records, numbers, end } = this.#filter.inSequence(file, next, file.count);
+    if (end === next) return false;
+    part.records.pushAll(records);
+    if (this.#table !== null) part.ids.pushAll(this.#table.addAll(file, records, numbers));
+    part.next = end;
+    part.looked = end;
+    return true;
   }
 
   /** Decides records until the slice is over, or a thread has enough to read. */

@@ -1,4 +1,4 @@
-import { float64At, itemAt, uint32At } from '../../../core/lists/at.ts';
+import { float64At, itemAt, uint16At, uint32At } from '../../../core/lists/at.ts';
 
 /** Eleven bits: the counters of a digit stay in the processor's first cache. */
 const BITS = 11;
@@ -57,7 +57,7 @@ function toStarts(counts: Uint32Array): void {
   }
 }
 
-/** Words of 32 bits that sort like the numbers, the lowest first: one if all are integers near each other, else two. */
+/** Words of 32 bits that sort like the numbers, the lowest first: one if all are integers near each other, or few differ; else two. */
 function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer>[]> {
   const count = numbers.length;
   let least = Number.POSITIVE_INFINITY;
@@ -79,6 +79,8 @@ function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, 
     }
     return [low];
   }
+  const ranks = yield* ranksOf(numbers, descending);
+  if (ranks !== null) return [ranks];
   const high = new Uint32Array(count);
   const number = new Float64Array(1);
   const bits = new Uint32Array(number.buffer);
@@ -92,6 +94,42 @@ function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, 
     if ((i & (STRIDE - 1)) === 0) yield;
   }
   return [low, high];
+}
+
+/** Numbers that differ, and places for them. If there are more, most rows have one of their own. */
+const FEW_NUMBERS = 1 << 10;
+const PLACES = 4 * FEW_NUMBERS;
+
+/** The place of each number among those that differ, in their order; null if many do. */
+function* ranksOf(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer> | null> {
+  const known = new Float64Array(FEW_NUMBERS);
+  const places = new Uint16Array(PLACES).fill(FEW_NUMBERS);
+  const word = new Uint32Array(numbers.length);
+  const number = new Float64Array(1);
+  const bits = new Uint32Array(number.buffer);
+  let count = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    // 0 and -0 are equal.
+    const value = float64At(numbers, i) + 0;
+    number[0] = value;
+    let at = Math.imul(uint32At(bits, 0) ^ Math.imul(uint32At(bits, 1), 0x9e3779b1), 0x85ebca6b) >>> 20;
+    while (places[at] !== FEW_NUMBERS && known[uint16At(places, at)] !== value) at = (at + 1) & (PLACES - 1);
+    if (places[at] === FEW_NUMBERS) {
+      if (count === FEW_NUMBERS) return null;
+      known[count] = value;
+      places[at] = count++;
+    }
+    word[i] = uint16At(places, at);
+    if ((i & (STRIDE - 1)) === 0) yield;
+  }
+  const ranks = new Uint32Array(count);
+  const order = Array.from(ranks.keys()).sort((a, b) => float64At(known, a) - float64At(known, b));
+  for (const [rank, at] of order.entries()) ranks[at] = descending ? count - 1 - rank : rank;
+  for (let i = 0; i < word.length; i++) {
+    word[i] = uint32At(ranks, uint32At(word, i));
+    if ((i & (STRIDE - 1)) === 0) yield;
+  }
+  return word;
 }
 
 /** How often each value of each digit occurs. */

@@ -74,6 +74,24 @@ export class SortTable {
     return id;
   }
 
+  /** Adds records of one file with their numbers, NaN for none. @returns the ids, in order */
+  addAll(file: DumpFile, records: Uint32Array, numbers: Float64Array): Uint32Array {
+    const first = this.#size;
+    const end = first + records.length;
+    while (end > this.#kinds.length) this.#grow();
+    this.#size = end;
+    this.#files.fill(this.#fileId(file), first, end);
+    this.#records.set(records, first);
+    const ids = new Uint32Array(records.length);
+    for (let i = 0; i < ids.length; i++) {
+      const number = float64At(numbers, i);
+      ids[i] = first + i;
+      this.#numbers[first + i] = number;
+      this.#kinds[first + i] = Number.isNaN(number) ? MISSING : NUMBER;
+    }
+    return ids;
+  }
+
   kill(id: number): void {
     this.#kinds[id] = DEAD;
     this.#deaths++;

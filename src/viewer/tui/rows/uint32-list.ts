@@ -10,6 +10,13 @@ export class Uint32List {
     this.values[this.length++] = value;
   }
 
+  pushAll(values: Uint32Array): void {
+    const end = this.length + values.length;
+    if (end > this.values.length) this.#copy(Math.max(end, this.length * 2));
+    this.values.set(values, this.length);
+    this.length = end;
+  }
+
   pop(): void {
     if (this.length === 0) return;
     this.length--;
