@@ -1,5 +1,5 @@
 import { execFileSync, fork } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { promptMatrix } from '../src/analysis/prompts/matrix.ts';
 import { compileQuery } from '../src/analysis/query/query.ts';
 import { Dump } from '../src/core/dump/dump.ts';
 import { errorCode } from '../src/core/text/thrown.ts';
+import { groupsOf } from '../src/viewer/tui/pages/groups.ts';
 import { arranged } from './support/arranged.ts';
 import { bin, figure, interleaved, madeDump, residentMegabytes } from './support/measure.ts';
 
@@ -132,6 +133,32 @@ const PARTS: Record<string, (dump: string, cache: string) => Promise<void>> = {
       );
     }
     figure('memory', `${residentMegabytes(process.pid).toFixed(0)} MB`, '', null, '≤ 350 MB');
+    dump.close();
+  },
+  async grows(path, cache) {
+    const folder = mkdtempSync(`${path}-grows-`);
+    const dump = Dump.open([path, folder], { facts: join(cache, 'facts'), waits: true });
+    await dump.lookAtAll();
+    const all = await readFactRows(dump, null);
+    all.numbers('adv');
+    groupsOf(all);
+    for (let more = 1; more <= 3; more++) {
+      copyFileSync(join(path, '1.jsonl'), join(folder, `${more}.jsonl`));
+      for (const file of dump.rescan()) await dump.refresh(file);
+      await dump.lookAtAll();
+      const began = performance.now();
+      const facts = await readFactRows(dump, null);
+      const columns = msSince(began);
+      const table = groupsOf(facts);
+      figure(
+        `a table of groups after ${PER_STEP} more`,
+        msSince(began),
+        `${table.length} groups, their columns ${columns}`,
+        null,
+        '≤ 50 ms',
+      );
+    }
+    rmSync(folder, { recursive: true });
     dump.close();
   },
 };

@@ -14,7 +14,7 @@ import { phraseName, whatMoved } from './movement/what-moved.ts';
 import { type GroupRow, groupTable } from './prompts/group-table.ts';
 import type { Rest } from './rest.ts';
 
-type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
+type TriageFacts = MovementFacts & Pick<FactRows, 'prompts' | 'reader'>;
 
 /** A rollout to read, and why this one. */
 export interface TriagePick {

@@ -19,13 +19,17 @@ export const isGroupMeasure = (name: string): name is GroupMeasure =>
 /**
  * A measure of each row within its group. Mean and deviation (of the population; unknown of one score) are over the finite scores. `rank`
  * counts from 1 for the highest score, and equal scores share a rank. `adv` is verl's GRPO advantage, unknown if any
- * score of the group is missing.
+ * score of the group is missing. @param measures takes those of the groups; other rows are left as they are
  */
-export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float64Array): Float64Array {
-  const measures = new Float64Array(scores.length).fill(Number.NaN);
+export function groupMeasure(
+  name: ScoreMeasure,
+  members: Members,
+  scores: Float64Array,
+  measures = new Float64Array(scores.length).fill(Number.NaN),
+): Float64Array {
   // One array reused for every group: a million rollouts have a hundred thousand groups.
   let finite = new Float64Array(64);
-  for (let group = 0; group < members.length; group++) {
+  for (let group = members.first; group < members.length; group++) {
     const size = members.size(group);
     if (finite.length < size) finite = new Float64Array(size * 2);
     let count = 0;

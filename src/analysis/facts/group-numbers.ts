@@ -20,44 +20,123 @@ export interface GroupNumbers {
   groups: Int32Array;
   /** The same prompt has one number in all steps of its stream. */
   prompts: Int32Array;
+  /** Streams in which a record key names its prompt for good. */
+  lasting: ReadonlySet<number>;
 }
+
+/** The numbers of rows that are all there. */
+export const numberGroups = (columns: GroupColumns): GroupNumbers => new GroupNumbering().addAll(columns);
 
 /**
  * Numbers the groups and prompts of rows. The groups are those of `settleGroups`. A record key that recurs in another unit names its prompt for good. One that never recurs (a fresh
  * uid each step) counts no more than the prompt's hash.
+ * Units are numbered in order of appearance, and so are groups and prompts: the numbers of rows that are there depend on
+ * no later unit, unless a key recurs there for the first time.
  */
-export function numberGroups({ prompts: hashes, units, streams, ...columns }: GroupColumns): GroupNumbers {
-  const keys = settleNumbers({ ...columns, prompts: hashes, units });
-  const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]));
-  const groups = new Int32Array(keys.length).fill(-1);
-  const inUnit = new PairNumbers();
-  for (let i = 0; i < keys.length; i++) {
-    const key = float64At(keys, i);
-    if (Number.isNaN(key)) continue;
-    groups[i] = inUnit.numberOf(uint32At(units, i), key);
+export class GroupNumbering {
+  #groups = 0;
+  readonly #prompts = new PairNumbers();
+  /** The keys of records, and the unit in which each first appeared. */
+  readonly #keys = new PairNumbers();
+  readonly #firstUnits: number[] = [];
+  /** Streams in which a key recurred, and the unit in which it did. */
+  readonly #lasting = new Map<number, number>();
+  /** The first unit of each stream. */
+  readonly #streams = new Map<number, number>();
+  /** How many there were of each before a unit. */
+  readonly #before: Record<'groups' | 'prompts' | 'keys', number[]> = { groups: [], prompts: [], keys: [] };
+
+  /** Forgets the rows of a unit and of all later ones. @returns false if earlier rows have other numbers without them */
+  forgetFrom(unit: number): boolean {
+    for (const recurs of this.#lasting.values()) if (recurs >= unit) return false;
+    for (const [stream, first] of this.#streams) if (first >= unit) this.#streams.delete(stream);
+    this.#groups = this.#before.groups[unit] ?? this.#groups;
+    this.#prompts.truncate(this.#before.prompts[unit] ?? this.#prompts.count);
+    this.#keys.truncate(this.#before.keys[unit] ?? this.#keys.count);
+    for (const counts of Object.values(this.#before)) counts.length = Math.min(counts.length, unit);
+    return true;
   }
-  const lasting = lastingStreams({ keys, units, streams }, groups, inUnit.count);
-  const prompts = new Int32Array(keys.length).fill(-1);
-  const inStream = new PairNumbers();
-  // Rollouts of one group mostly share a prompt, so comparing with the group's last one usually suffices.
-  const lastNames = new Float64Array(inUnit.count);
-  const lastNumbers = new Int32Array(inUnit.count).fill(-1);
-  for (let i = 0; i < keys.length; i++) {
-    const group = int32At(groups, i);
-    if (group === -1) continue;
-    const key = float64At(keys, i);
-    // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
-    const name =
-      isOfPrompt(key) || alike.has(uint32At(units, i)) || lasting.has(uint32At(streams, i))
-        ? key
-        : -float64At(hashes, i) - 1;
-    if (lastNumbers[group] === -1 || lastNames[group] !== name) {
-      lastNames[group] = name;
-      lastNumbers[group] = inStream.numberOf(uint32At(streams, i), name);
+
+  addAll(columns: GroupColumns): GroupNumbers {
+    const numbers = this.add(columns);
+    if (numbers === null) throw new Error('rows that come first change no others');
+    return numbers;
+  }
+
+  /** Numbers the rows of later units. @returns null if rows that were numbered have other numbers with them: then it is of no more use */
+  add({ prompts: hashes, units, streams, ...columns }: GroupColumns): GroupNumbers | null {
+    const keys = settleNumbers({ ...columns, prompts: hashes, units });
+    const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]));
+    const groups = this.#numberGroups(keys, units);
+    const earlier = groups.start;
+    if (!this.#findLasting({ keys, units, streams }, groups.numbers, earlier)) return null;
+    const prompts = new Int32Array(keys.length).fill(-1);
+    // Rollouts of one group mostly share a prompt, so comparing with the group's last one usually suffices.
+    const lastNames = new Float64Array(this.#groups - earlier);
+    const lastNumbers = new Int32Array(this.#groups - earlier).fill(-1);
+    const before = this.#before.prompts;
+    for (let i = 0; i < keys.length; i++) {
+      if (units[i] === before.length) before.push(this.#prompts.count);
+      const group = int32At(groups.numbers, i) - earlier;
+      if (group < 0) continue;
+      const key = float64At(keys, i);
+      // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
+      const name =
+        isOfPrompt(key) || alike.has(uint32At(units, i)) || this.#lasting.has(uint32At(streams, i))
+          ? key
+          : -float64At(hashes, i) - 1;
+      if (lastNumbers[group] === -1 || lastNames[group] !== name) {
+        lastNames[group] = name;
+        lastNumbers[group] = this.#prompts.numberOf(uint32At(streams, i), name);
+      }
+      prompts[i] = int32At(lastNumbers, group);
     }
-    prompts[i] = int32At(lastNumbers, group);
+    return { groups: groups.numbers, prompts, lasting: new Set(this.#lasting.keys()) };
   }
-  return { groups, prompts };
+
+  /** Groups lie within a unit. */
+  #numberGroups(keys: Float64Array, units: Uint32Array): { numbers: Int32Array; start: number } {
+    const numbers = new Int32Array(keys.length).fill(-1);
+    const start = this.#groups;
+    const inUnit = new PairNumbers();
+    const before = this.#before.groups;
+    for (let i = 0; i < keys.length; i++) {
+      if (units[i] === before.length) before.push(start + inUnit.count);
+      const key = float64At(keys, i);
+      if (!Number.isNaN(key)) numbers[i] = start + inUnit.numberOf(uint32At(units, i), key);
+    }
+    this.#groups += inUnit.count;
+    return { numbers, start };
+  }
+
+  /** Streams whose records name a prompt by a key that recurs in another unit, in another group. @returns false if earlier rows are of one */
+  #findLasting(
+    { keys, units, streams }: Pick<GroupColumns, 'keys' | 'units' | 'streams'>,
+    groups: Int32Array,
+    earlier: number,
+  ): boolean {
+    const seen = new Uint8Array(this.#groups - earlier);
+    const before = this.#before.keys;
+    const firstUnit = units[0] ?? 0;
+    let lastStream = -1;
+    for (let i = 0; i < keys.length; i++) {
+      const [unit, stream] = [uint32At(units, i), uint32At(streams, i)];
+      if (unit === before.length) before.push(this.#keys.count);
+      if (stream !== lastStream && !this.#streams.has(stream)) this.#streams.set(stream, unit);
+      lastStream = stream;
+      const [key, group] = [float64At(keys, i), int32At(groups, i) - earlier];
+      if (group < 0 || seen[group] === 1 || isOfPrompt(key) || this.#lasting.has(stream)) continue;
+      seen[group] = 1;
+      const known = this.#keys.count;
+      const number = this.#keys.numberOf(stream, key);
+      if (number === known) this.#firstUnits[number] = unit;
+      else if (this.#firstUnits[number] !== unit) {
+        this.#lasting.set(stream, unit);
+        if ((this.#streams.get(stream) ?? unit) < firstUnit) return false;
+      }
+    }
+    return true;
+  }
 }
 
 /**
@@ -66,20 +145,36 @@ export function numberGroups({ prompts: hashes, units, streams, ...columns }: Gr
  */
 class PairNumbers {
   #mask = 1023;
-  /** Owner and key of each slot, side by side. */
-  #pairs = new Float64Array(2048);
-  #numbers = new Int32Array(1024).fill(-1);
+  /** Owner and key of each number, side by side. */
+  #pairs = new Float64Array(1024);
+  /** The number in each slot; -1 in a free one. */
+  #slots = new Int32Array(1024).fill(-1);
   count = 0;
 
   numberOf(owner: number, key: number): number {
     const at = this.#slotOf(owner, key);
-    const known = int32At(this.#numbers, at);
+    const known = int32At(this.#slots, at);
     if (known !== -1) return known;
-    this.#pairs[at * 2] = owner;
-    this.#pairs[at * 2 + 1] = key;
-    this.#numbers[at] = this.count;
-    if (this.count * 2 > this.#mask) this.#grow();
-    return this.count++;
+    const number = this.count++;
+    if (number * 2 === this.#pairs.length) {
+      const pairs = new Float64Array(number * 4);
+      pairs.set(this.#pairs);
+      this.#pairs = pairs;
+    }
+    this.#pairs[number * 2] = owner;
+    this.#pairs[number * 2 + 1] = key;
+    this.#slots[at] = number;
+    if (number * 2 > this.#mask) this.#grow();
+    return number;
+  }
+
+  /** Forgets the numbers from `count` on. No number has a slot because of a later one, so the last goes first. */
+  truncate(count: number): void {
+    while (this.count > count) {
+      const last = (this.count - 1) * 2;
+      this.#slots[this.#slotOf(float64At(this.#pairs, last), float64At(this.#pairs, last + 1))] = -1;
+      this.count--;
+    }
   }
 
   /** The slot that holds the pair, or the free slot where it belongs. */
@@ -88,24 +183,19 @@ class PairNumbers {
     const high = (key / 2 ** 32) | 0;
     let at =
       (Math.imul(low ^ Math.imul(high, 0x9e3779b1) ^ Math.imul(owner + 1, 0x85ebca6b), 0xc2b2ae35) >>> 7) & this.#mask;
-    while (this.#numbers[at] !== -1 && (this.#pairs[at * 2 + 1] !== key || this.#pairs[at * 2] !== owner))
+    for (;;) {
+      const number = int32At(this.#slots, at);
+      if (number === -1 || (this.#pairs[number * 2 + 1] === key && this.#pairs[number * 2] === owner)) return at;
       at = (at + 1) & this.#mask;
-    return at;
+    }
   }
 
   #grow(): void {
-    const [pairs, numbers] = [this.#pairs, this.#numbers];
-    const size = numbers.length * 4;
+    const size = this.#slots.length * 4;
     this.#mask = size - 1;
-    this.#pairs = new Float64Array(size * 2);
-    this.#numbers = new Int32Array(size).fill(-1);
-    for (let from = 0; from < numbers.length; from++) {
-      if (numbers[from] === -1) continue;
-      const to = this.#slotOf(float64At(pairs, from * 2), float64At(pairs, from * 2 + 1));
-      this.#pairs[to * 2] = float64At(pairs, from * 2);
-      this.#pairs[to * 2 + 1] = float64At(pairs, from * 2 + 1);
-      this.#numbers[to] = int32At(numbers, from);
-    }
+    this.#slots = new Int32Array(size).fill(-1);
+    for (let number = 0; number < this.count; number++)
+      this.#slots[this.#slotOf(float64At(this.#pairs, number * 2), float64At(this.#pairs, number * 2 + 1))] = number;
   }
 }
 
@@ -142,25 +232,3 @@ function unitsAlike(prompts: Float64Array, units: Uint32Array, counts: (row: num
 }
 
 const [NONE, ONE, ALIKE, DIFFER] = [0, 1, 2, 3];
-
-/** Streams whose records name a prompt by a key that recurs in another unit, in another group. */
-function lastingStreams(
-  { keys, units, streams }: Pick<GroupColumns, 'keys' | 'units' | 'streams'>,
-  groups: Int32Array,
-  count: number,
-): ReadonlySet<number> {
-  const names = new PairNumbers();
-  /** The unit in which each name first appeared. */
-  const first = new Float64Array(count).fill(-1);
-  const seen = new Uint8Array(count);
-  const lasting = new Set<number>();
-  for (let i = 0; i < keys.length; i++) {
-    const [key, group] = [float64At(keys, i), int32At(groups, i)];
-    if (group === -1 || seen[group] === 1 || isOfPrompt(key) || lasting.has(uint32At(streams, i))) continue;
-    seen[group] = 1;
-    const name = names.numberOf(uint32At(streams, i), key);
-    if (first[name] === -1) first[name] = uint32At(units, i);
-    else if (first[name] !== units[i]) lasting.add(uint32At(streams, i));
-  }
-  return lasting;
-}

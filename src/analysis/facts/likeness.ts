@@ -11,10 +11,13 @@ const BITS = 24;
 /** Larger groups are not compared pairwise. */
 const FEW = 32;
 
-/** For each row, how many others of its group say nearly the same. @param gists NaN if the model said nothing */
-export function copiesIn(groups: Members, gists: Float64Array): Float64Array {
-  const copies = new Float64Array(gists.length).fill(Number.NaN);
-  for (let group = 0; group < groups.length; group++) {
+/** For each row, how many others of its group say nearly the same. @param gists NaN if the model said nothing @param copies takes the numbers */
+export function copiesIn(
+  groups: Members,
+  gists: Float64Array,
+  copies = new Float64Array(gists.length).fill(Number.NaN),
+): Float64Array {
+  for (let group = groups.first; group < groups.length; group++) {
     const own = groups.of(group).filter((row) => !Number.isNaN(gists[row]));
     const count = own.length <= FEW ? twoByTwo(own, gists) : byNeighbours(own, gists);
     for (const row of own) copies[row] = count(row);

@@ -1,4 +1,4 @@
-import { float64At, int32At } from '../../core/lists/at.ts';
+import { float64At, int32At, itemAt, uint32At } from '../../core/lists/at.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { type Members, membersByNumber } from '../facts/members.ts';
 import { type GroupStats, groupStats, PASS, passChance } from './group-stats.ts';
@@ -18,11 +18,20 @@ export interface GroupRow extends GroupStats {
 }
 
 /** The input of a table of groups. */
-export type GroupFacts = Pick<FactRows, 'length' | 'numbers' | 'words' | 'groups' | 'prompts'>;
+export type GroupFacts = Pick<FactRows, 'length' | 'numbers' | 'reader' | 'groups' | 'prompts'>;
+
+/** A table of the first rows: those before `from` are the same now. */
+interface EarlierTable {
+  table: readonly GroupRow[];
+  from: number;
+}
 
 /** The number of rollouts in no group, for example if all prompts of a step are equal. */
-export const ungrouped = ({ groups }: Pick<FactRows, 'groups'>): number =>
-  groups.reduce((sum, group) => sum + Number(group < 0), 0);
+export function ungrouped({ groups }: Pick<FactRows, 'groups'>): number {
+  let alone = 0;
+  for (let row = 0; row < groups.length; row++) if (int32At(groups, row) < 0) alone++;
+  return alone;
+}
 
 /** A group of the table. The list of its rows is built on demand: a million rollouts have a hundred thousand groups. */
 class PromptGroup implements GroupRow {
@@ -62,16 +71,14 @@ class PromptGroup implements GroupRow {
   }
 }
 
-/** A row for each group of at least one rollout, in dump order. */
-export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
+/** A row for each group of at least one rollout, in dump order. @param earlier whose groups are taken over */
+export function groupTable(facts: GroupFacts, pass = PASS, earlier: EarlierTable = { table: [], from: 0 }): GroupRow[] {
   const scores = facts.numbers('score');
-  const steps = facts.numbers('step');
-  const streams = facts.words('stream');
-  const faults = facts.words('fault');
-  const members = membersByNumber(facts.groups);
+  const [stepOf, streamOf, faultOf] = [facts.reader('step'), facts.reader('stream'), facts.reader('fault')];
+  const members = membersByNumber(facts.groups, earlier.from);
   let own = new Float64Array(64);
-  const table: GroupRow[] = [];
-  for (let group = 0; group < members.length; group++) {
+  const table = earlier.table.slice(0, groupsBefore(earlier));
+  for (let group = members.first; group < members.length; group++) {
     const n = members.size(group);
     // A filter may have removed the whole group.
     if (n === 0) continue;
@@ -79,21 +86,35 @@ export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
     if (own.length < n) own = new Float64Array(n * 2);
     for (let i = 0; i < n; i++) own[i] = float64At(scores, members.at(group, i));
     const stats = groupStats(own, pass, n);
+    const [stream, step] = [streamOf(first), stepOf(first)];
     const row = new PromptGroup(
       members,
       group,
       stats,
-      streams[first] ?? '',
-      float64At(steps, first),
+      typeof stream === 'string' ? stream : '',
+      typeof step === 'number' ? step : Number.NaN,
       int32At(facts.prompts, first),
     );
-    for (let i = 0; i < n; i++) {
-      const fault = faults[members.at(group, i)];
-      if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && float64At(own, i) <= 0) row.blameless++;
+    const { worst } = stats;
+    for (let i = 0; i < n && worst !== null && worst <= 0; i++) {
+      if (own[i] !== worst) continue;
+      const fault = faultOf(members.at(group, i));
+      if (fault === 'world' || fault === 'ours') row.blameless++;
     }
     table.push(row);
   }
   return table;
+}
+
+/** How many groups of an earlier table have no row from `from` on. */
+function groupsBefore({ table, from }: EarlierTable): number {
+  let [low, high] = [0, from === 0 ? 0 : table.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (uint32At(itemAt(table, middle).rows, 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The chance that one of k answers passes; null if fewer than k of the group were scored. */
@@ -120,30 +141,36 @@ export interface StepSignal {
  */
 export function signalBySteps(table: readonly GroupRow[]): StepSignal[] {
   const steps = new Map<string, StepSignal>();
+  let known = emptyStep('', Number.NaN);
   for (const { stream, step, n, signal, blameless } of table) {
-    const key = `${stream}\0${step}`;
-    const known = steps.get(key) ?? {
-      stream,
-      step,
-      groups: 0,
-      rollouts: 0,
-      none: 0,
-      unknown: 0,
-      outlier: 0,
-      blameless: 0,
-    };
+    // Neighbours are mostly of one step, which then needs no text as its key.
+    if (known.step !== step || known.stream !== stream) {
+      const key: string = `${stream}\0${step}`;
+      known = steps.get(key) ?? emptyStep(stream, step);
+      steps.set(key, known);
+    }
     known.groups++;
     known.rollouts += n;
     if (signal === 'none') known.none++;
     if (signal === 'unknown') known.unknown++;
     if (signal === 'outlier') known.outlier++;
     if (blameless > 0) known.blameless++;
-    steps.set(key, known);
   }
   return [...steps.values()].sort((a, b) =>
     a.stream === b.stream ? orderOfSteps(a.step, b.step) : a.stream < b.stream ? -1 : 1,
   );
 }
+
+const emptyStep = (stream: string, step: number): StepSignal => ({
+  stream,
+  step,
+  groups: 0,
+  rollouts: 0,
+  none: 0,
+  unknown: 0,
+  outlier: 0,
+  blameless: 0,
+});
 
 /** Unknown steps sort last. */
 export const orderOfSteps = (a: number, b: number): number =>

@@ -31,8 +31,8 @@ export interface IndexedFile {
   stepOf(record: number): number | null;
   /** undefined if the line's end did not show it. */
   score(record: number): number | null | undefined;
-  /** The measures of a record's group, NaN if unknown; null if the groups were not computed yet. */
-  measures: ((record: number, name: string) => number) | null;
+  /** A measure of the records' groups by name, NaN if unknown; null if the groups were not computed yet. */
+  measures: ((name: string) => (record: number) => number) | null;
   /** The findings of its step that a record is part of; null if the steps were not examined yet. */
   signals: ReadonlyMap<number, readonly string[]> | null;
   /** Whether this user has read it; null if nothing keeps that. */
@@ -73,12 +73,19 @@ export function knownValue(file: IndexedFile, field: Field): FieldReader {
       return (record) => (columns.isLooked(record) ? columns.cell(record, field.path) : IN_RECORD);
     case 'read':
       return (record) => file.isRead(record) ?? undefined;
-    case 'group':
+    case 'group': {
+      let laid: IndexedFile['measures'] = null;
+      let measure = (_: number): number => Number.NaN;
       return (record) => {
         if (file.measures === null) return IN_RECORD;
-        const value = file.measures(record, field.name);
+        if (file.measures !== laid) {
+          laid = file.measures;
+          measure = laid(field.name);
+        }
+        const value = measure(record);
         return Number.isNaN(value) ? undefined : value;
       };
+    }
     default:
       return () => IN_RECORD;
   }

@@ -75,8 +75,8 @@ export class DumpFile {
   /** The folders that distinguish it from the dump's other files of its name, such as `train/`; set by the dump. */
   folders = '';
   readonly #numberOfName: number | null;
-  /** A record's measures from the groups of the whole dump, by name; set by whoever computes all groups. */
-  measures: ((record: number, name: string) => number) | null = null;
+  /** A measure of its records from the groups of the whole dump, by name; set by whoever computes all groups. */
+  measures: ((name: string) => (record: number) => number) | null = null;
   /** Findings of whole steps, for the records that they concern; set by whoever examined all steps. */
   signals: ReadonlyMap<number, readonly string[]> | null = null;
   /** The rollouts that this user has read; null if that is not tracked. */

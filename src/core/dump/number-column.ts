@@ -54,14 +54,14 @@ export class NumberColumn {
     this.#length = Math.max(this.#length, row + 1);
   }
 
-  /** Copies the rows from 0 on into `target`. */
-  copyTo(target: Float64Array, at: number, length: number): void {
-    const known = Math.min(length, this.#length);
+  /** Copies the rows from `from` on into `target`. */
+  copyTo(target: Float64Array, at: number, length: number, from = 0): void {
+    const known = Math.max(0, Math.min(length, this.#length - from));
     if (this.#form === null) target.fill(this.#same, at, at + known);
     else {
       const { unknown } = FORMS[this.#form];
       // The system copies and converts a list several times as fast as a loop.
-      target.set(this.#values.subarray(0, known), at);
+      target.set(this.#values.subarray(from, from + known), at);
       if (!Number.isNaN(unknown))
         for (let row = at; row < at + known; row++) if (target[row] === unknown) target[row] = Number.NaN;
     }

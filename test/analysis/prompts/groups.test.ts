@@ -88,13 +88,9 @@ interface Planted {
 
 const facts = (rows: readonly Planted[]): GroupFacts => ({
   length: rows.length,
-  numbers: (name) =>
-    Float64Array.from(
-      rows,
-      (row) => (name === 'score' ? row.score : name === 'step' ? row.step : undefined) ?? Number.NaN,
-    ),
-  words: (name) =>
-    rows.map((row) => (name === 'stream' ? (row.stream ?? 'train') : name === 'fault' ? (row.fault ?? null) : null)),
+  numbers: (name) => Float64Array.from(rows, ({ score }) => (name === 'score' ? score : undefined) ?? Number.NaN),
+  reader: (name) => (row) =>
+    name === 'stream' ? (rows[row]?.stream ?? 'train') : name === 'fault' ? rows[row]?.fault : rows[row]?.step,
   groups: Int32Array.from(rows, ({ group }) => group),
   prompts: Int32Array.from(rows, ({ prompt, group }) => prompt ?? group),
 });

@@ -1,4 +1,5 @@
 import type { FactRows } from '../../../analysis/facts/fact-rows.ts';
+import { PASS } from '../../../analysis/prompts/group-stats.ts';
 import { type GroupRow, groupTable } from '../../../analysis/prompts/group-table.ts';
 import { groupsReport } from '../../../analysis/report/groups.ts';
 import type { Store } from '../rows/data.ts';
@@ -10,11 +11,20 @@ import { reportPage } from './report-page.ts';
 
 /** Tables are built from facts once, however often they are sorted. */
 const tables = new WeakMap<FactRows, readonly GroupRow[]>();
+/** The facts of the last one: what grew since is added to its groups. */
+let latest: FactRows | null = null;
 
 export function groupsOf(facts: FactRows): readonly GroupRow[] {
-  const known = tables.get(facts) ?? groupTable(facts);
-  tables.set(facts, known);
-  return known;
+  const known = tables.get(facts);
+  if (known !== undefined) return known;
+  const earlier = latest === null ? undefined : tables.get(latest);
+  const table =
+    latest === null || earlier === undefined
+      ? groupTable(facts)
+      : groupTable(facts, PASS, { table: earlier, from: facts.sharedWith(latest) });
+  latest = facts;
+  tables.set(facts, table);
+  return table;
 }
 
 /** The page of a group. */
