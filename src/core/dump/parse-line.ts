@@ -34,11 +34,11 @@ export interface ParsedLine {
  * @param part which of the line's rollouts, from 1; 0 if it holds one
  */
 export function parseLine(text: string, context: ReadContext, part = 0): ParsedLine {
-  return lineOf(recordIn(text, context, part), context);
+  return parsedRecord(recordIn(text, context, part), context);
 }
 
 /** The same of a record that is parsed: its text is needed no more. */
-export function lineOf(read: ParsedRecord, context: ReadContext): ParsedLine {
+export function parsedRecord(read: ParsedRecord, context: ReadContext): ParsedLine {
   if ('error' in read)
     return {
       ...bad(read.json, read.error),

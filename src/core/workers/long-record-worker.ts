@@ -10,7 +10,7 @@ import {
   type LongRecordRequest,
   recordText,
 } from '../dump/long-record.ts';
-import { lineOf, type ParsedLine, recordIn } from '../dump/parse-line.ts';
+import { type ParsedLine, parsedRecord, recordIn } from '../dump/parse-line.ts';
 import { piecesOf, type ValuePiece } from '../dump/pieces.ts';
 import { fileShapeOf } from '../dump/shape.ts';
 import type { ShapeAnswer, ShapeRequest } from '../dump/shape-thread.ts';
@@ -21,7 +21,7 @@ let pieces: Iterator<ValuePiece> = [][Symbol.iterator]();
 parentPort?.on('message', async ({ id, request }: { id: number; request: LongRecordRequest | ShapeRequest }) => {
   let answer: LongRecordAnswer | ShapeAnswer;
   try {
-    if ('shape' in request) answer = shapeOf(request.shape);
+    if ('shape' in request) answer = firstShape(request.shape);
     else {
       if ('open' in request) {
         await loadEncoding(request.open.context.encoding);
@@ -36,7 +36,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: LongRec
   parentPort?.postMessage({ id, answer });
 });
 
-function shapeOf({ path, context }: ShapeRequest['shape']): ShapeAnswer {
+function firstShape({ path, context }: ShapeRequest['shape']): ShapeAnswer {
   const shape = fileShapeOf(path, context);
   return shape.kind === 'session' ? {} : { shape };
 }
@@ -51,7 +51,7 @@ function crossing(place: LongRecordPlace): Crossing {
 function wholeOf(place: LongRecordPlace): Crossing {
   const { hash, read } = readAt(place);
   if (isHeavy(place)) collectGarbage();
-  return crossingOf(lineOf(read, place.context), hash);
+  return crossingOf(parsedRecord(read, place.context), hash);
 }
 
 function readAt(place: LongRecordPlace) {

@@ -5,11 +5,10 @@ import { giveWay } from '../async/give-way.ts';
 import { loadEncoding } from '../chat/rendered.ts';
 import { isHeavy, textInFile } from '../dump/long-record.ts';
 import { packLines } from '../dump/packed-details.ts';
-import { lineOf, type ParsedLine, type ParsedRecord, recordIn } from '../dump/parse-line.ts';
+import { type ParsedLine, type ParsedRecord, parsedRecord, recordIn } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
-import type { ReadContext } from '../formats/format.ts';
 import type { JsonValue } from '../json/value.ts';
 import { float64At } from '../lists/at.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
@@ -93,14 +92,14 @@ class RecordLines {
   }
 
   /** Of a heavy line neither bytes nor text are kept beside its record. */
-  lineAt(i: number, context: ReadContext, part = 0): ParsedLine {
+  lineAt(i: number, context: WorkerRequest['context'], part = 0): ParsedLine {
     const record = this.#recordAt(i, context, part);
     if (isHeavy({ length: float64At(this.#places, i * 2 + 1) })) collectGarbage();
-    return lineOf(record, context);
+    return parsedRecord(record, context);
   }
 
   /** A function of its own, whose end ends the text. */
-  #recordAt(i: number, context: ReadContext, part: number): ParsedRecord {
+  #recordAt(i: number, context: WorkerRequest['context'], part: number): ParsedRecord {
     return recordIn(this.#at(i), context, part);
   }
 

@@ -7,7 +7,7 @@ import { compressors } from 'hyparquet-compressors';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../../src/core/dump/containers/foreign-values.ts';
-import { linesOf } from '../../../src/core/dump/containers/lines-in.ts';
+import { copyLines } from '../../../src/core/dump/containers/lines-in.ts';
 import { parquetRows } from '../../../src/core/dump/containers/parquet.ts';
 import { Cells, linesOfCells } from '../../../src/core/dump/containers/parquet-lines.ts';
 import { printJson } from '../../../src/core/json/print.ts';
@@ -43,7 +43,7 @@ test('cells of pages are printed as the values of one object for each row', () =
         ({ name, cells, pages, skipped }) =>
           new Cells(name, false, [cells.slice(skipped, pages), cells.slice(Math.max(skipped, pages))], skipped),
       );
-      const lines = [...linesOfCells(cells, 2, 5)].flatMap((block) => [...linesOf(block)]).map(({ text }) => text);
+      const lines = [...linesOfCells(cells, 2, 5)].flatMap((block) => [...copyLines(block)]).map(({ text }) => text);
       const rows = [2, 3, 4].map((row) =>
         columns.map(({ name, cells }) => `${printJson(name)}:${printJson(jsonOf(cells[row]))}`),
       );
@@ -85,7 +85,7 @@ test('a file is printed as the values that its reader gives', async () => {
         writeFileSync(path, new Uint8Array(parquetWriteBuffer({ columnData, pageSize, codec })));
         const read = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors });
         const lines: string[] = [];
-        for await (const block of parquetRows(path)) for (const one of linesOf(block)) lines.push(String(one.text));
+        for await (const block of parquetRows(path)) for (const one of copyLines(block)) lines.push(String(one.text));
         expect(lines).toEqual(read.map((one) => printJson(objectIn(jsonOf(one)))));
       },
     ),

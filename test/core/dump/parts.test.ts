@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { type CopyLine, linesOf } from '../../../src/core/dump/containers/lines-in.ts';
+import { type CopyLine, copyLines } from '../../../src/core/dump/containers/lines-in.ts';
 import { parquetRows } from '../../../src/core/dump/containers/parquet.ts';
 import { unzstd } from '../../../src/core/dump/containers/zstd.ts';
 import { seekable, storedFrame } from '../../support/zstd.ts';
@@ -36,7 +36,7 @@ function whole(bytes: Uint8Array): string {
 
 async function linesIn(source: AsyncIterable<CopyLine>): Promise<string[]> {
   const found: string[] = [];
-  for await (const block of source) for (const { text } of linesOf(block)) found.push(String(text));
+  for await (const block of source) for (const { text } of copyLines(block)) found.push(String(text));
   return found;
 }
 
@@ -112,7 +112,7 @@ describe('parquet', () => {
     );
     const { path, need, asked } = elsewhere(bytes);
     for await (const block of parquetRows(path, need)) {
-      const [first] = linesOf(block);
+      const [first] = copyLines(block);
       expect(JSON.parse(String(first?.text)).output).toBe(rows[0]);
       break;
     }

@@ -26,7 +26,7 @@ export interface Copy {
 }
 
 /** One by one, what came at once. */
-export function* linesOf({ lines, ...line }: CopyLine): Generator<CopyLine> {
+export function* copyLines({ lines, ...line }: CopyLine): Generator<CopyLine> {
   if (lines === undefined) yield line;
   else for (const text of Buffer.from(line.text).toString().split('\n')) yield { ...line, text };
 }

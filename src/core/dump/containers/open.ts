@@ -16,7 +16,7 @@ import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './ins
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
-import { type Copy, type CopyLine, lineCopyOf, linesOf } from './lines-in.ts';
+import { type Copy, type CopyLine, copyLines, lineCopyOf } from './lines-in.ts';
 import { rowsOrSessions, sessionRecords } from './sessions.ts';
 import type { Member } from './zip.ts';
 import { unzstd } from './zstd.ts';
@@ -374,5 +374,5 @@ async function* joined(
     return;
   }
   const add = await join();
-  for await (const block of source) for (const line of linesOf(block)) yield { ...line, text: add(line.text) };
+  for await (const block of source) for (const line of copyLines(block)) yield { ...line, text: add(line.text) };
 }

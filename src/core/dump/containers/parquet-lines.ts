@@ -53,7 +53,11 @@ export class Cells {
 /**
  * The columns of decoded rows, in the order of their names. @param texts those whose cells are texts in bytes
  */
-export async function cellsOf(texts: AsyncRowGroup, others: AsyncRowGroup, names: readonly string[]): Promise<Cells[]> {
+export async function rowCells(
+  texts: AsyncRowGroup,
+  others: AsyncRowGroup,
+  names: readonly string[],
+): Promise<Cells[]> {
   const found = new Map<string, Cells>();
   for (const group of [texts, others])
     for (const { pathInSchema, data } of group.asyncColumns) {

@@ -6,7 +6,7 @@ import { errorMessage } from '../../text/thrown.ts';
 import { type FileBytes, type NeedBytes, openBytes, UnreadBytes } from './file-bytes.ts';
 import { LARGEST_RECORD } from './limits.ts';
 import type { CopyLine } from './lines-in.ts';
-import { asBytes, type Cells, cellsOf, isTextColumn, linesOfCells } from './parquet-lines.ts';
+import { asBytes, type Cells, isTextColumn, linesOfCells, rowCells } from './parquet-lines.ts';
 import { GroupPages } from './parquet-pages.ts';
 import { assembleAsync, parquetMetadataAsync, parquetPlanGroup, parquetSchema, readRowGroup } from './parquet-parts.ts';
 
@@ -122,7 +122,7 @@ async function cellsIn(
   };
   const [own, others] = [read(true), read(false)];
   await Promise.allSettled([own, others].flatMap(({ asyncColumns }) => asyncColumns.map(({ data }) => data)));
-  return cellsOf(
+  return rowCells(
     own,
     others,
     schema.children.map(({ element }) => element.name),

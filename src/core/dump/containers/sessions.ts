@@ -5,7 +5,7 @@ import { formatOf, sessionOf } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject } from '../../json/value.ts';
-import { type CopyLine, linesOf } from './lines-in.ts';
+import { type CopyLine, copyLines } from './lines-in.ts';
 import { numberedLines } from './text-lines.ts';
 
 /** An event, and its line or its index in a list. */
@@ -84,14 +84,14 @@ export async function* rowsOrSessions(
       if (session !== null) areEvents();
     }
     if (session === null) yield block;
-    else for (const row of linesOf(block)) events.push({ event: rowEvent(row, ++line), line });
+    else for (const row of copyLines(block)) events.push({ event: rowEvent(row, ++line), line });
   }
   if (session) yield* sessionsOf(events, session, ':1');
 }
 
 /** The session that rows are events of, by the first of them. */
 export function sessionOfRows(block: CopyLine, context: ReadContext): Session | null {
-  const [row = block] = linesOf(block);
+  const [row = block] = copyLines(block);
   const first = rowEvent(row, 1);
   return formatOf(first, context) === undefined ? (sessionOf(first) ?? null) : null;
 }

@@ -62,7 +62,7 @@ export class PageGrowth {
     let bytes = this.#counted;
     for (const { status, children, before } of this.#processes.values()) {
       bytes += (ownBytes(status) ?? 0) - before;
-      for (const child of textAt(children).split(' '))
+      for (const child of procText(children).split(' '))
         if (child !== '' && !this.#processes.has(Number(child))) this.#add(Number(child));
     }
     return bytes;
@@ -96,7 +96,7 @@ function childrenFile(folder: string, pid: number): number {
 }
 
 /** '' once the process has ended. */
-function textAt(file: number): string {
+function procText(file: number): string {
   if (file === NONE) return '';
   try {
     return page.toString('latin1', 0, readSync(file, page, 0, page.length, 0));
@@ -107,6 +107,6 @@ function textAt(file: number): string {
 
 /** The pages of no file that a process has mapped; null once it has ended. */
 function ownBytes(status: number): number | null {
-  const text = textAt(status);
+  const text = procText(status);
   return text === '' ? null : numberAfter(text, '\nRssAnon:') * 1024;
 }
