@@ -8,7 +8,7 @@ import { copiesIn, sharedOpenings } from './likeness.ts';
 import { type Members, membersByNumber } from './members.ts';
 
 /** What a file was when a table was made of it. */
-interface FileState {
+interface CoveredFile {
   generation: number;
   version: string;
   count: number;
@@ -24,7 +24,7 @@ export class FactTable {
   readonly starts: readonly number[];
   readonly length: number;
   readonly #at: ReadonlyMap<DumpFile, number>;
-  readonly #states: readonly FileState[];
+  readonly #states: readonly CoveredFile[];
   /** What has numbered its groups; an earlier table hands it on. */
   #numbering: GroupNumbering | null = null;
   #numbers: GroupNumbers | null = null;
@@ -43,7 +43,7 @@ export class FactTable {
     this.starts = starts;
     this.length = lastItem(starts);
     this.#at = new Map(files.map((file, at) => [file, numberInAt(starts, at)]));
-    this.#states = files.map(stateOf);
+    this.#states = files.map(coveredFile);
     if (before !== null) this.#growFrom(before);
   }
 
@@ -76,7 +76,7 @@ export class FactTable {
 
   /** Whether no file has changed since the table was made. */
   isOf(files: readonly DumpFile[]): boolean {
-    return files.length === this.files.length && this.#firstChange(files, files.map(stateOf)) === this.length;
+    return files.length === this.files.length && this.#firstChange(files, files.map(coveredFile)) === this.length;
   }
 
   /** How many rows from the first on are those of another table of the dump, with all rows of their groups and with the same numbers. */
@@ -218,7 +218,7 @@ export class FactTable {
   }
 
   /** The first row that may differ in files as they are now. */
-  #firstChange(files: readonly DumpFile[], states: readonly FileState[]): number {
+  #firstChange(files: readonly DumpFile[], states: readonly CoveredFile[]): number {
     for (const [at, file] of this.files.entries()) {
       const start = numberInAt(this.starts, at);
       const [known, now] = [itemAt(this.#states, at), states[at]];
@@ -251,7 +251,7 @@ export class FactTable {
   }
 }
 
-const stateOf = ({ generation, version, count, index }: DumpFile): FileState => ({
+const coveredFile = ({ generation, version, count, index }: DumpFile): CoveredFile => ({
   generation,
   version,
   count,

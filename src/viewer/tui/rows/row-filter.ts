@@ -46,7 +46,7 @@ const UNSORTED: RowAnswer = { value: null };
 const AT_ONCE = 4096;
 
 /** A sort value that is a number, NaN for none; null if it is something else, or not known. */
-function numberOf(value: ReturnType<FieldReader>): number | null {
+function numericField(value: ReturnType<FieldReader>): number | null {
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
   if (value === undefined || value === null) return Number.NaN;
   return typeof value === 'boolean' ? Number(value) : null;
@@ -128,7 +128,7 @@ export class RowFilter {
         if ((said === YES) === this.#isInverted) continue;
       }
       if (value !== null) {
-        const number = numberOf(value(record));
+        const number = numericField(value(record));
         if (number === null) break;
         numbers[length] = number;
       }
