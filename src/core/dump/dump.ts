@@ -59,6 +59,8 @@ const FRAME_MS = 16;
  */
 const REST = 4;
 const LONGEST_REST_MS = 200;
+/** While records come in, most of what a listener learns is their count, and each frame that says so is one that a key waits for. */
+const BUSY_FRAME_MS = 100;
 /** ms of looking at files before a key has its turn. */
 const SLICE_MS = 8;
 
@@ -487,8 +489,9 @@ export class Dump {
     const start = performance.now();
     for (const listener of this.#listeners) listener();
     const end = performance.now();
+    const frame = this.#isIndexed && !this.#facts.isBusy ? FRAME_MS : BUSY_FRAME_MS;
     // Listeners iterate over all files: calling them for each of 10,000 files would take a minute.
-    this.#nextNotice = Math.max(start + FRAME_MS, end + Math.min(LONGEST_REST_MS, (end - start) * REST));
+    this.#nextNotice = Math.max(start + frame, end + Math.min(LONGEST_REST_MS, (end - start) * REST));
   };
 }
 

@@ -107,11 +107,15 @@ export class FactsPass {
     return file.index.looked + (this.#lost.get(file)?.size ?? 0) >= file.count;
   }
 
+  /** Records are examined, or wait for it. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || this.#open.size > 0;
+  }
+
   progress(files: readonly DumpFile[]): Progress {
     const total = files.reduce((sum, file) => sum + file.count, 0);
     const done = files.reduce((sum, file) => sum + file.index.looked + (this.#lost.get(file)?.size ?? 0), 0);
-    const isBusy = this.#queue.length > 0 || this.#open.size > 0;
-    return { phase: isBusy ? 'facts' : 'done', done: Math.min(done, total), total };
+    return { phase: this.isBusy ? 'facts' : 'done', done: Math.min(done, total), total };
   }
 
   /** Resolves once nothing is pending, or the dump was closed. */

@@ -264,11 +264,12 @@ describe('a dump in the background', () => {
     const packed = gzipSync(Array.from({ length: 4000 }, () => verlLine({ output: 'x'.repeat(900) })).join(''));
     const dump = Dump.open([directoryWith({ '1.jsonl.gz': packed, '2.jsonl.gz': packed, '3.jsonl.gz': packed })]);
     const shares = new Set<number>();
-    dump.subscribe(() => {
+    const started = dump.start().then(() => true);
+    for (let isOver = false; !isOver; ) {
       const { phase, done, total } = dump.progress();
       if (phase === 'index' && total > 0) shares.add(done / total);
-    });
-    await dump.start();
+      isOver = await Promise.race([started, new Promise<false>((resolve) => setImmediate(resolve, false))]);
+    }
     expect(Math.max(...shares)).toBeLessThanOrEqual(1);
     expect(shares.size).toBeGreaterThan(1);
     dump.close();

@@ -46,7 +46,9 @@ export class Screen {
   #writing = false;
   #active = true;
   #lastPaint = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
+  /** The next paint: in this tick, or a while after the last one. */
+  #now: NodeJS.Immediate | null = null;
+  #later: NodeJS.Timeout | null = null;
 
   /** @param isStrict a line wider than its region is an error, as in tests; otherwise it is cut */
   constructor(output: Sink, picture: ScreenPicture, size: { columns: number; rows: number }, isStrict: boolean) {
@@ -96,14 +98,25 @@ export class Screen {
     this.#schedule();
   }
 
+  /** Somebody waits for the next frame, however short ago the last one was. */
+  hurry(): void {
+    this.#lastPaint = Number.NEGATIVE_INFINITY;
+    if (this.#later === null) return;
+    clearTimeout(this.#later);
+    this.#later = null;
+    this.#schedule();
+  }
+
   #schedule(): void {
-    if (this.#timer !== null || this.#writing || !this.#active) return;
+    if (this.#now !== null || this.#later !== null || this.#writing || !this.#active) return;
     const wait = this.#lastPaint + FRAME_MS - performance.now();
-    this.#timer = wait <= 0 ? setImmediate(this.#paint) : setTimeout(this.#paint, wait);
+    if (wait <= 0) this.#now = setImmediate(this.#paint);
+    else this.#later = setTimeout(this.#paint, wait);
   }
 
   readonly #paint = (): void => {
-    this.#timer = null;
+    this.#now = null;
+    this.#later = null;
     if (!this.#dirty || !this.#active) return;
     this.#dirty = false;
     this.#lastPaint = performance.now();

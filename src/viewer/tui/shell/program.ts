@@ -199,6 +199,7 @@ class Program {
       input,
       (keys) => {
         this.#ink.pause();
+        this.#screen.hurry();
         this.#input.press(keys);
       },
       (report) => this.#answered(report),
