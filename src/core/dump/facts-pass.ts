@@ -248,9 +248,10 @@ export class FactsPass {
     const started = this.#workers.slice(0, 1 + this.#askedBytes / WORTH_A_THREAD);
     const idlest = started.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;
-    const answer = await idlest.worker.ask(request, [places.buffer]);
+    const isAlone = records.some((record) => this.#isAlone(file, record));
+    const answer = await (isAlone ? idlest.worker.askFrugally(request) : idlest.worker.ask(request, [places.buffer]));
     idlest.asked--;
-    if (records.some((record) => this.#isAlone(file, record))) idlest.worker.rest();
+    if (isAlone) idlest.worker.rest();
     if (answer === null) {
       if (this.#isClosed) return false;
       // One of these exceeds the thread's memory. Request each separately to find out which.

@@ -15,7 +15,7 @@ export interface ShapeAnswer {
 export async function fileShapeBetweenKeys(path: string, context: ReadContext): Promise<FileShape> {
   if (!beginsHeavy(path, context)) return fileShapeOf(path, context);
   const thread = new ThreadClient<ShapeRequest, ShapeAnswer>('long-record-worker');
-  const answer = await thread.ask({ shape: { path, context } });
+  const answer = await thread.askFrugally({ shape: { path, context } });
   thread.close();
   return answer?.shape ?? fileShapeOf(path, context);
 }

@@ -1,6 +1,6 @@
 import { finished } from '../../../core/async/finished.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
-import type { Rollout } from '../../../core/rollout/rollout.ts';
+import type { Rollout, Turn } from '../../../core/rollout/rollout.ts';
 import { stretchesOf, type Times } from '../../../core/rollout/times.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
 import { type TruthCall, truthCalls } from '../../../core/rollout/truth-calls.ts';
@@ -18,7 +18,7 @@ import { findingsByTurn, Unplaced } from './findings.ts';
 import { jsonLines } from './json-text.ts';
 import { Results } from './results.ts';
 import { footLine, scoreBlocks } from './score-foot.ts';
-import type { Section } from './section.ts';
+import type { PartOrPause, Section } from './section.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { heatByTurn } from './turn-heat.ts';
 import { findingMasks, partlyTrained } from './turn-mask.ts';
@@ -83,6 +83,24 @@ export function* transcriptSections(
   const own = new OwnTrajectories(rollout);
   const heats = heatByTurn(rollout, tokenizer);
 
+  function* blocksOf(turn: Turn, areBothFolded: boolean): Generator<PartOrPause<Block>> {
+    const { index } = turn;
+    const heading = contextHeading(rollout, index);
+    if (heading !== null) yield* [heading, blank(heading.id, null)];
+    yield* turnBlocks({
+      rollout,
+      turn,
+      folds,
+      results,
+      mask: masks.get(index),
+      heat: heats.get(index),
+      findings: new Unplaced(findings.get(index) ?? []),
+    });
+    // Turns folded to a line have no gap between them, like an outline.
+    if (!areBothFolded) yield blank(`t${index}`, index);
+    yield* own.blocks(index, folds);
+  }
+
   const { times } = rollout;
   if (times !== undefined)
     yield { id: 'time', key: '', source: rollout, blocks: () => [...timeBlocks(times), blank('time', null)] };
@@ -95,23 +113,8 @@ export function* transcriptSections(
       key: `${keys.get(`t${index}`) ?? ''}${own.hasBehind(index) ? keys.get('c') : ''}${areBothFolded}`,
       source: rollout,
       isMadeAnew: true,
-      *blocks() {
-        const heading = contextHeading(rollout, index);
-        const noticed = new Unplaced(findings.get(index) ?? []);
-        if (heading !== null) yield* [heading, blank(heading.id, null)];
-        yield* turnBlocks({
-          rollout,
-          turn,
-          folds,
-          results,
-          mask: masks.get(index),
-          heat: heats.get(index),
-          findings: noticed,
-        });
-        // Turns folded to a line have no gap between them, like an outline.
-        if (!areBothFolded) yield blank(`t${index}`, index);
-        yield* own.blocks(index, folds);
-      },
+      // Not a generator itself: each of those has a prototype of its own.
+      blocks: () => blocksOf(turn, areBothFolded),
     };
   }
 

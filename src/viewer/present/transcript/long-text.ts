@@ -56,12 +56,16 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
   }
 
   async #take(place: LongTextPlace, arriving: ArrivingBlocks, arrived: () => void): Promise<void> {
-    for (let answer = await this.ask({ open: place }); this.#wanted === arriving; ) {
+    const isLarge = isHeavy(place);
+    for (
+      let answer = await (isLarge ? this.askFrugally({ open: place }) : this.ask({ open: place }));
+      this.#wanted === arriving;
+    ) {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
       else arriving.add(answer.blocks, answer.isLast);
       arrived();
       if (answer === null || answer.isLast) {
-        if (isHeavy(place)) this.rest();
+        if (isLarge) this.rest();
         return;
       }
       await new Promise((resolve) => setImmediate(resolve));
