@@ -2,7 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { finishedBetweenKeys } from '../async/finished.ts';
 import { ThreadClient } from '../async/thread-client.ts';
 import type { ReadContext } from '../formats/format.ts';
-import { itemAt } from '../lists/at.ts';
+import { int32At } from '../lists/at.ts';
+import { type PackedSpans, unpackingSpans } from './packed-spans.ts';
 import type { ParsedLine } from './parse-line.ts';
 import { type ValuePiece, Whole } from './pieces.ts';
 
@@ -31,16 +32,24 @@ export interface LongRecordAnswer {
   piece?: ValuePiece | null;
 }
 
-/** A turn's text usually is part of a text of the rollout, which is transferred once. */
-type Slice = { field: string; start: number; end: number };
-
 /** Everything of a record that is transferred to the main thread. */
 export interface Crossing extends Omit<ParsedLine, 'json'> {
-  /** For each turn without its text: where that text is. */
-  slices: (Slice | null)[];
+  /** Those of the rollout. */
+  spans: PackedSpans;
+  /** For each turn its span, whose text it has: a text is transferred once. -1 if it comes with its text. */
+  places: Int32Array;
   /** SHA-256 of the text that was read, in hexadecimal. */
   hash: string;
 }
+
+/** Of a line without a rollout. */
+export const NOTHING_CROSSES: Omit<Crossing, 'hash'> = {
+  rollout: null,
+  error: null,
+  findings: [],
+  spans: { fields: [], numbers: new Int32Array() },
+  places: new Int32Array(),
+};
 
 /** The text of the record at this place. */
 export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path' | 'offset' | 'length'>): string {
@@ -64,11 +73,17 @@ export function textInFile(fd: number, offset: number, length: number): string {
 /** Turns that get their texts between two pauses. */
 const SHARE = 2000;
 
-function* withTexts(rollout: Crossing['rollout'], slices: Crossing['slices']): Generator<void> {
+function* withTexts({ rollout, spans, places }: Crossing): Generator<void> {
   if (rollout === null) return;
-  for (const [i, slice] of slices.entries()) {
-    if (slice !== null)
-      itemAt(rollout.turns, i).text = (rollout.texts[slice.field] ?? '').slice(slice.start, slice.end);
+  rollout.spans = yield* unpackingSpans(spans);
+  // Each came as a text of its own.
+  const roles = new Map<string, string>();
+  for (const [i, turn] of rollout.turns.entries()) {
+    const role = roles.get(turn.role) ?? turn.role;
+    roles.set(role, role);
+    turn.role = role;
+    const span = rollout.spans[int32At(places, i)];
+    if (span !== undefined) turn.text = (rollout.texts[span.field] ?? '').slice(span.start, span.end);
     if (i % SHARE === SHARE - 1) yield;
   }
 }
@@ -92,7 +107,7 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
   }
 
   async #read(place: LongRecordPlace, isWanted: () => boolean): Promise<(ParsedLine & Pick<Crossing, 'hash'>) | null> {
-    const whole = new Whole<Crossing>({ rollout: null, error: null, findings: [], slices: [], hash: '' });
+    const whole = new Whole<Crossing>({ ...NOTHING_CROSSES, hash: '' });
     for (
       let answer = await (isHeavy(place) ? this.askFrugally({ open: place }) : this.ask({ open: place }));
       answer?.piece !== null;
@@ -104,8 +119,8 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (isHeavy(place)) this.rest();
-    const { rollout, error, findings, slices, hash } = whole.value;
-    await finishedBetweenKeys(withTexts(rollout, slices));
+    const { rollout, error, findings, hash } = whole.value;
+    await finishedBetweenKeys(withTexts(whole.value));
     return { json: undefined, rollout, error, findings: rollout?.findings ?? findings, hash };
   }
 }

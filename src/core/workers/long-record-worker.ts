@@ -8,13 +8,15 @@ import {
   type LongRecordAnswer,
   type LongRecordPlace,
   type LongRecordRequest,
+  NOTHING_CROSSES,
   recordText,
 } from '../dump/long-record.ts';
+import { packSpans } from '../dump/packed-spans.ts';
 import { type ParsedLine, parsedRecord, recordIn } from '../dump/parse-line.ts';
 import { piecesOf, type ValuePiece } from '../dump/pieces.ts';
 import { fileShapeOf } from '../dump/shape.ts';
 import type { ShapeAnswer, ShapeRequest } from '../dump/shape-thread.ts';
-import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+import type { Span } from '../rollout/rollout.ts';
 
 let pieces: Iterator<ValuePiece> = [][Symbol.iterator]();
 
@@ -61,22 +63,21 @@ function readAt(place: LongRecordPlace) {
 }
 
 function crossingOf({ error, findings, rollout }: ParsedLine, hash: string): Crossing {
-  if (rollout === null) return { rollout, error, findings, slices: [], hash };
-  const places = textPlaces(rollout.spans);
-  const slices = rollout.turns.map((turn) => sliceOf(turn, places, rollout.texts));
-  const turns = rollout.turns.map((turn, i) => (slices[i] === null ? turn : { ...turn, text: '' }));
-  return { rollout: { ...rollout, turns }, error, findings: [], slices, hash };
+  if (rollout === null) return { ...NOTHING_CROSSES, error, findings, hash };
+  const { spans, texts } = rollout;
+  const of = textSpans(spans);
+  const places = Int32Array.from(rollout.turns, ({ index, text }) => {
+    const at = of.get(index) ?? -1;
+    const span = spans[at];
+    return span !== undefined && texts[span.field]?.slice(span.start, span.end) === text ? at : -1;
+  });
+  const turns = rollout.turns.map((turn, i) => (places[i] === -1 ? turn : { ...turn, text: '' }));
+  return { rollout: { ...rollout, turns, spans: [] }, error, findings: [], spans: packSpans(spans), places, hash };
 }
 
-function sliceOf(turn: Turn, places: ReadonlyMap<number, Span | null>, texts: Rollout['texts']) {
-  const span = places.get(turn.index);
-  if (span == null || texts[span.field]?.slice(span.start, span.end) !== turn.text) return null;
-  return { field: span.field, start: span.start, end: span.end };
-}
-
-/** A turn's only text span; null if it has several. */
-function textPlaces(spans: readonly Span[]): ReadonlyMap<number, Span | null> {
-  const places = new Map<number, Span | null>();
-  for (const span of spans) if (span.kind === 'text') places.set(span.turn, places.has(span.turn) ? null : span);
-  return places;
+/** The index of each turn's only text span; -1 if it has several. */
+function textSpans(spans: readonly Span[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  for (const [at, { kind, turn }] of spans.entries()) if (kind === 'text') found.set(turn, found.has(turn) ? -1 : at);
+  return found;
 }
