@@ -43,6 +43,8 @@ function stepStats(file: DumpFile): StepStats {
         finite++;
       } else notFinite++;
     } else unscored++;
+    // A step of 10^5 rollouts is summed up between two keys while its records come in.
+    if (index.looked === 0) continue;
     const errors = index.factNumber(record, TOOL_ERRORS);
     if (!Number.isNaN(errors)) observed++;
     if (errors > 0) toolErrors++;

@@ -287,6 +287,11 @@ export class Dump {
     return added;
   }
 
+  /** Records come in, or are examined. */
+  get isFilling(): boolean {
+    return !this.#isIndexed || this.#facts.isBusy;
+  }
+
   progress(): Progress {
     if (!this.#isIndexed) {
       // Unopened files have no known size; assume the mean of the opened ones.
@@ -489,7 +494,7 @@ export class Dump {
     const start = performance.now();
     for (const listener of this.#listeners) listener();
     const end = performance.now();
-    const frame = this.#isIndexed && !this.#facts.isBusy ? FRAME_MS : BUSY_FRAME_MS;
+    const frame = this.isFilling ? BUSY_FRAME_MS : FRAME_MS;
     // Listeners iterate over all files: calling them for each of 10,000 files would take a minute.
     this.#nextNotice = Math.max(start + frame, end + Math.min(LONGEST_REST_MS, (end - start) * REST));
   };

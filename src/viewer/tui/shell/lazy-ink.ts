@@ -34,8 +34,9 @@ export class LazyInk {
     this.#ink?.setTheme(theme);
   }
 
-  draw(chrome: Chrome): ChromeRows {
-    if (this.#ink !== null) return this.#ink.draw(chrome);
+  /** @param isFilling a count changes with each frame, which Ink would lay out anew for it: both draw the same */
+  draw(chrome: Chrome, isFilling: boolean): ChromeRows {
+    if (this.#ink !== null && (chrome.prompt !== null || !isFilling)) return this.#ink.draw(chrome);
     if (chrome.prompt !== null) void this.#load();
     return drawPlainly(chrome, this.#theme);
   }

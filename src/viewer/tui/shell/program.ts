@@ -176,7 +176,8 @@ class Program {
       {
         chrome: () => {
           this.#data.now = Date.now();
-          const { above, below } = this.#ink.draw(looked(this.#data, () => chromeOf(scene())));
+          const chrome = looked(this.#data, () => chromeOf(scene()));
+          const { above, below } = this.#ink.draw(chrome, dump.isFilling);
           const gap = Math.max(0, this.#state.rows - above.length - below.length);
           return [...above, ...Array.from({ length: gap }, () => ''), ...below];
         },
