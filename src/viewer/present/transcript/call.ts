@@ -68,7 +68,7 @@ export function* callPieces(call: ToolCall): Generator<void, CallPiece[]> {
 const LONG_CALL = 50_000;
 const longCalls = new WeakMap<ToolCall, CallPiece[]>();
 /** Arguments written between two pauses. */
-const SHARE = 2000;
+const SHARE = 1000;
 
 function* makingPieces(call: ToolCall): Generator<void, CallPiece[]> {
   const name = sanitiseLine(call.name ?? 'call');

@@ -218,6 +218,8 @@ export class Layout {
     let units = 0;
     for (const one of section.blocks()) {
       if (one === PAUSE) {
+        // A step towards a long block, which may take some ms.
+        this.#units += WRAPPED_UNITS;
         yield;
         continue;
       }

@@ -41,6 +41,8 @@ export class ArrivingBlocks implements Iterable<Block | null> {
 
 /** Parses the text of a long record in a thread and receives its blocks in pieces, so that keys are handled meanwhile. */
 export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
+  /** Ends with the last heavy record: the screen and a search want the same one at the same time. */
+  static #heavy: Promise<unknown> = Promise.resolve();
   #wanted: ArrivingBlocks | null = null;
 
   constructor() {
@@ -51,23 +53,27 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
   open(place: LongTextPlace, arrived: () => void): ArrivingBlocks {
     const arriving = new ArrivingBlocks();
     this.#wanted = arriving;
-    void this.#take(place, arriving, arrived);
+    if (!isHeavy(place)) void this.#take(place, arriving, arrived);
+    else {
+      const taken = LongTexts.#heavy.then(async () => {
+        if (this.#wanted === arriving) await this.#take(place, arriving, arrived);
+        // What it read takes several times its bytes.
+        this.rest();
+      });
+      LongTexts.#heavy = taken.catch(() => {});
+    }
     return arriving;
   }
 
   async #take(place: LongTextPlace, arriving: ArrivingBlocks, arrived: () => void): Promise<void> {
-    const isLarge = isHeavy(place);
     for (
-      let answer = await (isLarge ? this.askFrugally({ open: place }) : this.ask({ open: place }));
+      let answer = await (isHeavy(place) ? this.askFrugally({ open: place }) : this.ask({ open: place }));
       this.#wanted === arriving;
     ) {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
       else arriving.add(answer.blocks, answer.isLast);
       arrived();
-      if (answer === null || answer.isLast) {
-        if (isLarge) this.rest();
-        return;
-      }
+      if (answer === null || answer.isLast) return;
       await new Promise((resolve) => setImmediate(resolve));
       answer = await this.ask({ more: true });
     }
