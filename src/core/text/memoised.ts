@@ -3,24 +3,23 @@ const SMALL = 1024;
 /** More different numbers than these rarely recur. */
 const MOST = 4096;
 
-/** The print of a number, printed once if the number recurs. @param print gives equal prints for 0 and -0 */
-export function memoised<Print>(print: (value: number) => Print): (value: number) => Print {
-  const small: (Print | undefined)[] = [];
-  const others = new Map<number, Print>();
+/** The text of a number, as bytes if it was printed before. @param print gives equal texts for 0 and -0 */
+export function memoised(print: (value: number) => string): (value: number) => Uint8Array | string {
+  const small: (Uint8Array | undefined)[] = [];
+  const others = new Map<number, Uint8Array>();
   return (value) => {
     if (value >= 0 && value < SMALL && (value | 0) === value) {
-      let known = small[value];
-      if (known === undefined) {
-        known = print(value);
-        small[value] = known;
+      let bytes = small[value];
+      if (bytes === undefined) {
+        bytes = Buffer.from(print(value));
+        small[value] = bytes;
       }
-      return known;
+      return bytes;
     }
-    let known = others.get(value);
-    if (known === undefined) {
-      known = print(value);
-      if (others.size < MOST) others.set(value, known);
-    }
-    return known;
+    const known = others.get(value);
+    if (known !== undefined) return known;
+    const text = print(value);
+    if (others.size < MOST) others.set(value, Buffer.from(text));
+    return text;
   };
 }

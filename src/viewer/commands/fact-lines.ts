@@ -9,16 +9,23 @@ type Part = string | ((row: number) => string | Uint8Array);
 /** Prints the lines of a table as CSV: cells that recur once, and neighbours that depend on one number as one text. */
 export function factLines(columns: readonly FactColumn[], rows: number): (row: number, out: ByteLines) => void {
   const parts: Part[] = [];
-  let alike: (KeyedCells & { cellOf(key: number): unknown })[] = [];
+  let alike: KeyedCells[] = [];
   const end = (): void => {
     const [first] = alike;
     if (first === undefined) return;
     const own = alike;
     const { keys } = first;
-    const comma = parts.length === 0 ? '' : ',';
-    const textOf = (key: number): string => comma + own.map(({ cellOf }) => csvCells([cellOf(key)])).join(',');
-    const bytesOf = memoised((key) => Buffer.from(textOf(key)));
-    parts.push(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row) => bytesOf(keys[row] ?? Number.NaN));
+    const isStart = parts.length === 0;
+    const textOf = (key: number): string => {
+      let text = '';
+      for (const { cellOf } of own) {
+        const cell = cellOf(key);
+        text += typeof cell === 'number' && Number.isFinite(cell) ? `,${cell}` : `,${csvCells([cell])}`;
+      }
+      return isStart ? text.slice(1) : text;
+    };
+    const pieceOf = memoised(textOf);
+    parts.push(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row) => pieceOf(keys[row] ?? Number.NaN));
     alike = [];
   };
   for (const column of columns) {
@@ -34,11 +41,7 @@ export function factLines(columns: readonly FactColumn[], rows: number): (row: n
   end();
   const joined = joinedParts([...parts, '\n']);
   return (row, out) => {
-    for (const part of joined) {
-      const piece = typeof part === 'function' ? part(row) : part;
-      if (typeof piece === 'string') out.text(piece);
-      else out.piece(piece);
-    }
+    for (const part of joined) out.piece(typeof part === 'function' ? part(row) : part);
   };
 }
 

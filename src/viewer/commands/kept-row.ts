@@ -3,7 +3,7 @@ import type { NumberColumn } from '../../core/dump/number-column.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
-import { itemAt } from '../../core/lists/at.ts';
+import { float64At, itemAt, uint32At } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factValue } from '../../core/rollout/facts.ts';
@@ -16,6 +16,14 @@ import { COLUMNS, csvCells, findingCells } from './row-csv.ts';
 export class KeptRows {
   readonly #file: DumpFile;
   readonly #facts: readonly FactPiece[];
+  /** The number of each fact in the row that was printed last, and where its piece starts there. */
+  readonly #values: Float64Array;
+  readonly #starts: Uint32Array;
+  /** The group of the row before, and its cell: neighbours are mostly of one group. */
+  #group: string | null = null;
+  #groupText = '';
+  /** What had been taken when it was printed. */
+  #taken = -1;
   /** The start of a line up to the locator's place. */
   readonly #start: string;
   readonly #stream: string;
@@ -23,6 +31,8 @@ export class KeptRows {
   constructor(file: DumpFile, csv: boolean) {
     this.#file = file;
     this.#facts = factPieces(file, csv ? CSV_FACTS : JSON_FACTS);
+    this.#values = new Float64Array(this.#facts.length);
+    this.#starts = new Uint32Array(this.#facts.length + 1);
     this.#start = csv ? plainStart(file) : `{"locator":${printJson(shownPath(file.path)).slice(0, -1)}`;
     this.#stream = csv ? csvCells([file.stream]) : printJson(file.stream);
   }
@@ -63,11 +73,38 @@ export class KeptRows {
     const step = details.step === 'null' ? csvCells([file.step]) : csvValue(details.step);
     out.text(`${locator},${this.#stream},${step},${record + 1},${csvValue(details.score)}`);
     this.#addFacts(out, record);
-    out.text(`,${csvValue(group)},${ends}`);
+    if (group !== this.#group) [this.#group, this.#groupText] = [group, csvValue(group)];
+    out.text(`,${this.#groupText},${ends}`);
   }
 
+  /** What the row before has, too, is copied: most facts of neighbours are equal. */
   #addFacts(out: ByteLines, record: number): void {
-    for (const { column, print } of this.#facts) out.piece(column === null ? print(0) : print(column.at(record)));
+    const [facts, values, starts] = [this.#facts, this.#values, this.#starts];
+    const isBefore = out.taken === this.#taken;
+    this.#taken = out.taken;
+    let position = out.length;
+    let before = uint32At(starts, 0);
+    let same = -1;
+    for (let i = 0; i < facts.length; i++) {
+      const { column, print } = itemAt(facts, i);
+      const value = column === null ? 0 : column.at(record);
+      const end = uint32At(starts, i + 1);
+      const known = float64At(values, i);
+      starts[i] = position;
+      if (isBefore && (value === known || (Number.isNaN(value) && Number.isNaN(known)))) {
+        if (same < 0) same = before;
+        position += end - before;
+      } else {
+        if (same >= 0) out.again(same, before);
+        same = -1;
+        values[i] = value;
+        out.piece(print(value));
+        position = out.length;
+      }
+      before = end;
+    }
+    if (same >= 0) out.again(same, before);
+    starts[facts.length] = position;
   }
 }
 
@@ -98,21 +135,21 @@ type FactPrinter = (name: string, value: number | string | null) => string;
 /** Bytes of a line that depend on the number of a column, or on none. */
 interface FactPiece {
   column: NumberColumn | null;
-  print(value: number): Uint8Array;
+  print(value: number): Uint8Array | string;
 }
 
 /** Each fact as a member or a cell of a row; neighbours that are equal in all rows are one piece. */
 function factPieces(file: DumpFile, printers: readonly FactPiece['print'][]): FactPiece[] {
   const pieces: FactPiece[] = [];
-  let same: Uint8Array[] = [];
+  let same = '';
   const endSame = (): void => {
-    const bytes = Buffer.concat(same);
+    const bytes = Buffer.from(same);
     if (bytes.length > 0) pieces.push({ column: null, print: () => bytes });
-    same = [];
+    same = '';
   };
   for (const [at, print] of printers.entries()) {
     const column = itemAt(file.index.columns.rows, at);
-    if (column.same !== undefined && column.length >= file.count) same.push(print(column.same));
+    if (column.same !== undefined && column.length >= file.count) same += Buffer.from(print(column.same)).toString();
     else {
       endSame();
       pieces.push({ column, print });
@@ -124,9 +161,7 @@ function factPieces(file: DumpFile, printers: readonly FactPiece['print'][]): Fa
 
 /** What is printed for a number is the same in all files. */
 const factPrinters = (print: FactPrinter): FactPiece['print'][] =>
-  FACTS.map((fact) =>
-    memoised((value) => Buffer.from(print(fact.name, Number.isNaN(value) ? null : factValue(fact, value)))),
-  );
+  FACTS.map((fact) => memoised((value) => print(fact.name, Number.isNaN(value) ? null : factValue(fact, value))));
 
 /** Most facts are numbers, and printing those is the time of a row. */
 const isKnownNumber = (value: number | string | null): value is number =>
