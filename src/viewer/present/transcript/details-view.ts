@@ -16,7 +16,7 @@ import { formatAdvantage, formatReward } from '../numbers.ts';
 import { UNKNOWN_UNREAD, unreadText } from '../unread-text.ts';
 import type { Block } from './block.ts';
 import { findingStyle } from './findings.ts';
-import { type PartOrPause, paused } from './section.ts';
+import { PAUSE, type PartOrPause, paused } from './section.ts';
 import { type TableRow, table } from './table-view.ts';
 
 const MASK_FROM = {
@@ -27,6 +27,9 @@ const MASK_FROM = {
   inferred: 'inferred from roles',
   unknown: 'unknown which text is trained',
 } as const;
+
+/** Rows made between two pauses. */
+const SHARE = 1000;
 
 /** Extras with their own rows. */
 const OWN_ROWS = ['uid', 'request_id'];
@@ -75,6 +78,7 @@ export function* detailBlocks(details: Details): Generator<PartOrPause<Block>> {
   }
   const shown = new Set([...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)]);
   for (const [name, value] of Object.entries(rollout.extras)) {
+    if (rows.length % SHARE === SHARE - 1) yield PAUSE;
     if (shown.has(name)) continue;
     rows.push({ name, value: typeof value === 'string' ? value : yield* paused(formattingJson(value)), from: 'extra' });
   }
