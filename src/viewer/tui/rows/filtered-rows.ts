@@ -19,6 +19,8 @@ import { Uint32List } from './uint32-list.ts';
 const SLICE_MS = 8;
 /** ms between two frames of a list in progress. */
 const SHOW_MS = 100;
+/** The same for a sorted list whose columns decide: it is mostly whole before, and to sort a part of it first takes as long as all. */
+const SHOW_SORTED_MS = 1000;
 /** Records decided without checking the clock. */
 const STRIDE = 256;
 /** Limits of one request to a thread: the answer must come within some ms, so that its rows are shown soon. */
@@ -77,6 +79,8 @@ export class FilteredRows {
   #first: DumpFile | null;
   #rows: Rows;
   #isRunning = false;
+  /** The last records were decided many at once, and are to be sorted. */
+  #isQuick = false;
   #isStale = true;
   #isClosed = false;
   #shown = 0;
@@ -102,7 +106,8 @@ export class FilteredRows {
     this.wanted = wanted;
     this.#dump = dump;
     this.#filter = new RowFilter(wanted.filter, wanted.sort, dump, pool, wanted.extra ?? null, wanted.kept);
-    this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending);
+    const rows = wanted.filter === null ? dump.recordCount : 0;
+    this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending, rows);
     this.#maxAsked = pool.size * 2 + 1;
     this.#before = from.before;
     this.#rows = from.before;
@@ -245,7 +250,7 @@ export class FilteredRows {
   /** Lets pending keys be handled and the screen be drawn. */
   async #breathe(): Promise<void> {
     const now = performance.now();
-    const isDue = now - this.#shown >= SHOW_MS;
+    const isDue = now - this.#shown >= (this.#isQuick ? SHOW_SORTED_MS : SHOW_MS);
     if (now - this.#sliceStart < SLICE_MS && !isDue) return;
     if (isDue) {
       // A list that grows by a few rows is sorted again once enough of them are waiting.
@@ -329,6 +334,7 @@ export class FilteredRows {
     const { records, numbers, end } = this.#filter.inSequence(file, next, file.count);
     if (end === next) return false;
     part.records.pushAll(records);
+    this.#isQuick = this.#table !== null;
     if (this.#table !== null) part.ids.pushAll(this.#table.addAll(file, records, numbers));
     part.next = end;
     part.looked = end;
@@ -339,6 +345,7 @@ export class FilteredRows {
   #take(part: FilteredFile): Batch {
     const { file } = part;
     const batch: Batch = { part, from: part.next, verdicts: [], open: [], answer: null };
+    this.#isQuick = false;
     let bytes = 0;
     const isIn: boolean = this.#known !== null;
     for (let record = part.next; record < file.count; record++) {

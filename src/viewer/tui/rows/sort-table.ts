@@ -24,23 +24,29 @@ const FEW = 512;
 export class SortTable {
   readonly #descending: boolean;
   #size = 0;
-  #kinds = new Uint8Array(1024);
-  #numbers = new Float64Array(1024);
-  #records = new Uint32Array(1024);
-  #files = new Uint32Array(1024);
+  #kinds: Uint8Array;
+  #numbers: Float64Array;
+  #records: Uint32Array;
+  #files: Uint32Array;
   readonly #texts: string[] = [];
   readonly #textIds = new Map<string, number>();
   readonly #fileList: DumpFile[] = [];
   readonly #fileIds = new Map<DumpFile, number>();
   /** The index of each file in the dump. */
   #ranks: number[] = [];
-  #order = new Uint32Array(0);
+  #order: Uint32Array = new Uint32Array(0);
   /** Number of rows included in `order`. */
   #merged = 0;
   #deaths = 0;
 
-  constructor(descending: boolean) {
+  /** @param rows that are expected: to copy half a million to a longer list holds up a key */
+  constructor(descending: boolean, rows = 0) {
+    const room = rows + 1024;
     this.#descending = descending;
+    this.#kinds = new Uint8Array(room);
+    this.#numbers = new Float64Array(room);
+    this.#records = new Uint32Array(room);
+    this.#files = new Uint32Array(room);
   }
 
   /** Ids in order. Never modified in place: a list on screen may keep it. */
@@ -155,8 +161,8 @@ export class SortTable {
     const isAlive = (id: number): boolean => this.#kinds[id] !== DEAD;
     // Dead rows have no defined order, so nothing could be merged beside them.
     const kept = hasDead ? this.#order.filter(isAlive) : this.#order;
-    const order = new Uint32Array(kept.length + fresh.length);
-    yield* this.#mergeInto(order, 0, kept, fresh);
+    const order = kept.length === 0 ? fresh : new Uint32Array(kept.length + fresh.length);
+    if (kept.length > 0) yield* this.#mergeInto(order, kept, fresh);
     this.#merged = end;
     this.#order = hasDead ? order.filter(isAlive) : order;
   }
@@ -248,18 +254,15 @@ export class SortTable {
     return ranks;
   }
 
-  *#mergeInto(target: Uint32Array, from: number, left: Uint32Array, right: Uint32Array): Generator<void> {
-    let a = 0;
-    let b = 0;
-    let at = from;
-    const end = from + left.length + right.length;
+  *#mergeInto(target: Uint32Array, left: Uint32Array, right: Uint32Array): Generator<void> {
+    let [a, b, at] = [0, 0, 0];
     while (a < left.length && b < right.length) {
       target[at++] =
         this.compare(uint32At(left, a), uint32At(right, b)) <= 0 ? uint32At(left, a++) : uint32At(right, b++);
       if ((at & (STEP - 1)) === 0) yield;
     }
     target.set(left.subarray(a), at);
-    target.set(right.subarray(b), end - (right.length - b));
+    target.set(right.subarray(b), at + left.length - a);
   }
 
   #fileId(file: DumpFile): number {
