@@ -73,6 +73,21 @@ test('a list of more names than any dump has ends where that is known', async ()
   expect(server.asked.length).toBe(201);
 });
 
+test('a list of a hundred thousand names is as many rows, in bounded memory', async () => {
+  const server = await bucketOf({}, { page: 1000 });
+  const one = objectOf(verlLine());
+  for (let at = 0; at < 100_000; at++) server.put(`run/${at}.jsonl`, one);
+  const peakMegabytes = () => process.resourceUsage().maxRSS / 1000;
+  const before = peakMegabytes();
+  const mirror = mirrorOf('s3://bucket/run', { follows: true, brings: 'looked-at' });
+  const dump = Dump.open([await mirror.open()]);
+  await dump.start();
+  expect(dump.files.length).toBe(100_000);
+  expect(dump.files.filter(({ isAway }) => isAway).length).toBeGreaterThan(99_000);
+  expect(peakMegabytes() - before).toBeLessThan(800);
+  dump.close();
+});
+
 async function rowsOf(root: string): Promise<unknown[]> {
   const dump = Dump.open([root]);
   await dump.start();
