@@ -10,11 +10,13 @@ const IDLE = 2000;
  * speed.
  */
 const YOUNG = 8;
+/** MB for old objects of a frugal thread. Below 2 GB, V8 lets its garbage grow to less than twice what is alive, else to four times. */
+const FRUGAL = 2000;
 /**
- * MB for old objects of a frugal thread. V8 lets its garbage grow to less than twice what is alive, else to four times; a
- * record of 50 MB needs a third.
+ * A thread that exceeds its limit in the middle of `JSON.parse` ends the whole program, so texts that might have no limit
+ * but V8's own: 22 bytes of JSON can take 80.
  */
-const FRUGAL = 1024;
+const MOST_FRUGAL = 64 << 20;
 
 /**
  * A thread that answers requests in order. It starts with the first one, ends after a while without any, and never
@@ -54,9 +56,10 @@ export class ThreadClient<Request extends object, Answer extends object> {
   /**
    * Asks a new thread, for a request that leaves much garbage: it collects it earlier. If it needs more memory than that
    * thread may take, another is asked that may take what there is.
+   * @param length bytes of the text that it reads
    */
-  async askFrugally(request: Request): Promise<Answer | null> {
-    this.rest(true);
+  async askFrugally(request: Request, length: number): Promise<Answer | null> {
+    this.rest(length <= MOST_FRUGAL);
     const answer = await this.ask(request);
     if (answer !== null || this.#isClosed) return answer;
     this.rest();

@@ -249,7 +249,9 @@ export class FactsPass {
     const idlest = started.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;
     const isAlone = records.some((record) => this.#isAlone(file, record));
-    const answer = await (isAlone ? idlest.worker.askFrugally(request) : idlest.worker.ask(request, [places.buffer]));
+    const answer = await (isAlone
+      ? idlest.worker.askFrugally(request, Math.max(...lengths))
+      : idlest.worker.ask(request, [places.buffer]));
     idlest.asked--;
     if (isAlone) idlest.worker.rest();
     if (answer === null) {

@@ -109,7 +109,7 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
   async #read(place: LongRecordPlace, isWanted: () => boolean): Promise<(ParsedLine & Pick<Crossing, 'hash'>) | null> {
     const whole = new Whole<Crossing>({ ...NOTHING_CROSSES, hash: '' });
     for (
-      let answer = await (isHeavy(place) ? this.askFrugally({ open: place }) : this.ask({ open: place }));
+      let answer = await (isHeavy(place) ? this.askFrugally({ open: place }, place.length) : this.ask({ open: place }));
       answer?.piece !== null;
       answer = await this.ask({ more: true })
     ) {

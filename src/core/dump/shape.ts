@@ -90,14 +90,15 @@ function firstLineEnd(fd: number, most: number): number {
   return most;
 }
 
-/** Whether parsing its first line would keep a key waiting. */
-export function beginsHeavy(path: string, context: ReadContext): boolean {
+/** The bytes of its first line, if parsing it would keep a key waiting; else 0. */
+export function heavyBeginning(path: string, context: ReadContext): number {
   const fd = openSync(path, 'r');
   try {
     const head = Buffer.alloc(PIECE);
     const length = readSync(fd, head, 0, PIECE, 0);
-    if (length < PIECE || head.includes('\n') || isVerl(head.toString('utf8', 0, 64), context)) return false;
-    return isHeavy({ length: firstLineEnd(fd, LONGEST_LINE) });
+    if (length < PIECE || head.includes('\n') || isVerl(head.toString('utf8', 0, 64), context)) return 0;
+    const end = firstLineEnd(fd, LONGEST_LINE);
+    return isHeavy({ length: end }) ? end : 0;
   } finally {
     closeSync(fd);
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { beginsHeavy, fileShapeOf } from '../../../src/core/dump/shape.ts';
+import { fileShapeOf, heavyBeginning } from '../../../src/core/dump/shape.ts';
 import { fileShapeBetweenKeys } from '../../../src/core/dump/shape-thread.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'shape-thread-'));
@@ -41,7 +41,7 @@ test.each(Object.entries(LINES))('a heavy first line tells a thread what it tell
     ['', false],
   ] as const) {
     writeFileSync(path, printed + rest);
-    expect(beginsHeavy(path, context)).toBe(isHeavy && !('input' in line));
+    expect(heavyBeginning(path, context) > 0).toBe(isHeavy && !('input' in line));
     expect(await fileShapeBetweenKeys(path, context)).toEqual(fileShapeOf(path, context));
   }
 });
@@ -49,5 +49,5 @@ test.each(Object.entries(LINES))('a heavy first line tells a thread what it tell
 test('a first line that is short needs no thread', () => {
   const path = join(folder, 'short.jsonl');
   writeFileSync(path, `{"messages": []}\n${JSON.stringify(LINES.messages)}\n`);
-  expect(beginsHeavy(path, context)).toBe(false);
+  expect(heavyBeginning(path, context)).toBe(0);
 });

@@ -67,7 +67,7 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
 
   async #take(place: LongTextPlace, arriving: ArrivingBlocks, arrived: () => void): Promise<void> {
     for (
-      let answer = await (isHeavy(place) ? this.askFrugally({ open: place }) : this.ask({ open: place }));
+      let answer = await (isHeavy(place) ? this.askFrugally({ open: place }, place.length) : this.ask({ open: place }));
       this.#wanted === arriving;
     ) {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
