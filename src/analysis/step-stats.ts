@@ -1,4 +1,5 @@
 import type { DumpFile } from '../core/dump/dump-file.ts';
+import type { LineIndex } from '../core/dump/line-index.ts';
 import { CUT_ENDS, ENDS } from '../core/rollout/ended.ts';
 import { factAt } from '../core/rollout/facts.ts';
 
@@ -26,25 +27,35 @@ export interface StepStats {
   truncated: number;
 }
 
-function stepStats(file: DumpFile): StepStats {
+/** Scores summed up, from the first record to the one before `end`. */
+interface ScoreSums {
+  end: number;
+  sum: number;
+  finite: number;
+  notFinite: number;
+  unscored: number;
+}
+
+const NO_SCORES: ScoreSums = { end: 0, sum: 0, finite: 0, notFinite: 0, unscored: 0 };
+
+function withScores({ ...sums }: ScoreSums, index: LineIndex, end: number): ScoreSums {
+  for (; sums.end < end; sums.end++) {
+    const score = index.score(sums.end);
+    if (typeof score !== 'number') sums.unscored++;
+    else if (Number.isFinite(score)) {
+      sums.sum += score;
+      sums.finite++;
+    } else sums.notFinite++;
+  }
+  return sums;
+}
+
+function stepStats(file: DumpFile, { sum, finite, notFinite, unscored }: ScoreSums): StepStats {
   const { index, count } = file;
-  let sum = 0;
-  let finite = 0;
-  let notFinite = 0;
-  let unscored = 0;
   let observed = 0;
   let toolErrors = 0;
   let truncated = 0;
-  for (let record = 0; record < count; record++) {
-    const score = index.score(record);
-    if (typeof score === 'number') {
-      if (Number.isFinite(score)) {
-        sum += score;
-        finite++;
-      } else notFinite++;
-    } else unscored++;
-    // A step of 10^5 rollouts is summed up between two keys while its records come in.
-    if (index.looked === 0) continue;
+  for (let record = 0; record < count && index.looked > 0; record++) {
     const errors = index.factNumber(record, TOOL_ERRORS);
     if (!Number.isNaN(errors)) observed++;
     if (errors > 0) toolErrors++;
@@ -69,6 +80,8 @@ const LOOKS = 16;
 /** Sums up steps, and keeps the sums until the step has changed. */
 export class StepSums {
   readonly #kept = new WeakMap<DumpFile, { key: string; stats: StepStats }>();
+  /** Of files whose records come in, and none of which was examined: a step of 10^5 rollouts is summed up between two keys. */
+  readonly #growing = new WeakMap<LineIndex, ScoreSums>();
 
   of(file: DumpFile): StepStats {
     const { count, index } = file;
@@ -76,8 +89,17 @@ export class StepSums {
     const key = `${file.generation} ${count} ${file.lastChange} ${looked}`;
     const kept = this.#kept.get(file);
     if (kept?.key === key) return kept.stats;
-    const stats = stepStats(file);
+    const stats = stepStats(file, this.#scoresOf(index, count));
     this.#kept.set(file, { key, stats });
     return stats;
+  }
+
+  /** An examined record may have another score than its line showed, and the last line may be incomplete. */
+  #scoresOf(index: LineIndex, count: number): ScoreSums {
+    if (index.looked > 0) return withScores(NO_SCORES, index, count);
+    const known = this.#growing.get(index) ?? NO_SCORES;
+    const certain = withScores(known.end < count ? known : NO_SCORES, index, Math.max(0, count - 1));
+    this.#growing.set(index, certain);
+    return withScores(certain, index, count);
   }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ArrivalRate } from '../../src/analysis/arrival-rate.ts';
 import { parseCondition } from '../../src/analysis/condition.ts';
@@ -85,6 +86,32 @@ describe('a step', () => {
     expect(sums.of(file as never)).toBe(first);
     expect(sums.of(Object.assign(file, { lastChange: 1 }) as never)).not.toBe(first);
   });
+});
+
+test('a step that grows, and whose last line changes, is summed up as if it had been read at once', () => {
+  const score = fc.oneof(
+    fc.integer({ min: 0, max: 4 }).map((value) => value / 4),
+    fc.constantFrom(Number.NaN, null, undefined),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.record({ scores: fc.array(score), changesLast: fc.boolean() })), (parts) => {
+      const sums = new StepSums();
+      const index = new LineIndex();
+      let all: (number | null | undefined)[] = [];
+      for (const [lastChange, { scores, changesLast }] of parts.entries()) {
+        if (changesLast && all.length > 0) {
+          index.truncate(all.length - 1);
+          all = all.slice(0, -1);
+        }
+        for (const one of scores) index.add(0, 10, one, 7);
+        all.push(...scores);
+        const file = { index, count: all.length, step: 7, generation: 0, lastChange };
+        const whole = new LineIndex();
+        for (const one of all) whole.add(0, 10, one, 7);
+        expect(sums.of(file as never)).toEqual(new StepSums().of({ ...file, index: whole } as never));
+      }
+    }),
+  );
 });
 
 describe('a condition on a step', () => {
