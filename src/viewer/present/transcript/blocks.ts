@@ -69,6 +69,9 @@ interface TextBeside {
   tokenizer?: TokenText | null;
 }
 
+/** Characters of a turn that is laid out again at once. Of a longer one the words are counted even for its one line, if it is folded. */
+const QUICK = 32_768;
+
 /** A whole rollout in reading order, one section per turn. */
 export function* transcriptSections(
   rollout: Rollout,
@@ -112,7 +115,7 @@ export function* transcriptSections(
       id: turnSection(index),
       key: `${keys.get(`t${index}`) ?? ''}${own.hasBehind(index) ? keys.get('c') : ''}${areBothFolded}`,
       source: rollout,
-      isMadeAnew: true,
+      isMadeAnew: turn.text.length < QUICK,
       // Not a generator itself: each of those has a prototype of its own.
       blocks: () => blocksOf(turn, areBothFolded),
     };

@@ -24,7 +24,7 @@ export interface Section {
   key: string | null;
   source: object;
   /** Each time it is asked for its blocks it makes them anew: they need not be kept. Their ids begin with its own, and a dot. */
-  isMadeAnew?: true;
+  isMadeAnew?: boolean;
   blocks(): Iterable<PartOrPause<Block>>;
 }
 
