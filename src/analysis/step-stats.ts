@@ -80,7 +80,7 @@ const LOOKS = 16;
 /** Sums up steps, and keeps the sums until the step has changed. */
 export class StepSums {
   readonly #kept = new WeakMap<DumpFile, { key: string; stats: StepStats }>();
-  /** Of files whose records come in, and none of which was examined: a step of 10^5 rollouts is summed up between two keys. */
+  /** The sums of files that still grow and were not examined: a step of 10^5 rollouts is summed up between two keys. */
   readonly #growing = new WeakMap<LineIndex, ScoreSums>();
 
   of(file: DumpFile): StepStats {

@@ -7,7 +7,7 @@ import { type GroupColumns, GroupNumbering, type GroupNumbers } from './group-nu
 import { copiesIn, sharedOpenings } from './likeness.ts';
 import { type Members, membersByNumber } from './members.ts';
 
-/** What a file was when a table was made of it. */
+/** The state of a file when a table was made of it. */
 interface CoveredFile {
   generation: number;
   version: string;
@@ -25,7 +25,7 @@ export class FactTable {
   readonly length: number;
   readonly #at: ReadonlyMap<DumpFile, number>;
   readonly #states: readonly CoveredFile[];
-  /** What has numbered its groups; an earlier table hands it on. */
+  /** An earlier table hands its numbering on. */
   #numbering: GroupNumbering | null = null;
   #numbers: GroupNumbers | null = null;
   #members: Members | null = null;

@@ -36,7 +36,7 @@ export interface DumpRecord extends ParsedLine {
   sample: number;
   bytes: number;
   raw: string;
-  /** Of a record that a thread has read: SHA-256 of its text, in hexadecimal. */
+  /** SHA-256 of its text, in hexadecimal, if a thread has read it. */
   hash?: string;
 }
 

@@ -42,7 +42,7 @@ export interface Crossing extends Omit<ParsedLine, 'json'> {
   hash: string;
 }
 
-/** Of a line without a rollout. */
+/** A line without a rollout. */
 export const NOTHING_CROSSES: Omit<Crossing, 'hash'> = {
   rollout: null,
   error: null,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { uint8At } from '../lists/at.ts';
 import { printJson } from './print.ts';
 
-/** What one byte of a text may take: an escape. */
+/** Bytes that one byte of a text takes at most. */
 const LONGEST_ESCAPE = 6;
 /** Bytes of one unit of a string. */
 const LONGEST_CHARACTER = 3;

@@ -43,7 +43,7 @@ function firstShape({ path, context }: ShapeRequest['shape']): ShapeAnswer {
   return shape.kind === 'session' ? {} : { shape };
 }
 
-/** What one step of a heavy record needs, and the next does not, is collected between them: its function has ended. */
+/** Garbage is collected between the steps of a heavy record, once the function of each has ended. */
 function crossing(place: LongRecordPlace): Crossing {
   const whole = wholeOf(place);
   if (isHeavy(place)) collectGarbage();

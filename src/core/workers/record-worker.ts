@@ -91,7 +91,7 @@ class RecordLines {
     this.#places = places;
   }
 
-  /** Of a heavy line neither bytes nor text are kept beside its record. */
+  /** Neither bytes nor text of a heavy line are kept beside its record. */
   lineAt(i: number, context: WorkerRequest['context'], part = 0): ParsedLine {
     const record = this.#recordAt(i, context, part);
     if (isHeavy({ length: float64At(this.#places, i * 2 + 1) })) collectGarbage();

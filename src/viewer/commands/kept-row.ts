@@ -22,7 +22,7 @@ export class KeptRows {
   /** The group of the row before, and its cell: neighbours are mostly of one group. */
   #group: string | null = null;
   #groupText = '';
-  /** What had been taken when it was printed. */
+  /** The value of `out.taken` when the row before was printed. */
   #taken = -1;
   /** The start of a line up to the locator's place. */
   readonly #start: string;
@@ -77,7 +77,7 @@ export class KeptRows {
     out.text(`,${this.#groupText},${ends}`);
   }
 
-  /** What the row before has, too, is copied: most facts of neighbours are equal. */
+  /** Copies the facts that the row before has, too: most facts of neighbours are equal. */
   #addFacts(out: ByteLines, record: number): void {
     const [facts, values, starts] = [this.#facts, this.#values, this.#starts];
     const isBefore = out.taken === this.#taken;
@@ -159,7 +159,7 @@ function factPieces(file: DumpFile, printers: readonly FactPiece['print'][]): Fa
   return pieces;
 }
 
-/** What is printed for a number is the same in all files. */
+/** Printers that all files share: a number is printed alike in each. */
 const factPrinters = (print: FactPrinter): FactPiece['print'][] =>
   FACTS.map((fact) => memoised((value) => print(fact.name, Number.isNaN(value) ? null : factValue(fact, value))));
 

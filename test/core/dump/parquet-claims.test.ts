@@ -1,4 +1,4 @@
-// What a footer says of a row group is a claim: reading takes no more memory or disk for it than there are bytes.
+// A footer only claims the size of a row group: reading takes no more memory or disk for it than there are bytes.
 import { mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ afterAll(() => screen.close());
 const ids = ['t0', 't1', 't2', 't2.0', 't2.1', 't2.1.clip', 't3', 't4', 'ground-truth.clip'];
 const drawnFolds = fc.array(fc.tuple(fc.constantFrom(...ids), fc.boolean())).map((entries) => new Map(entries));
 
-/** What the key does, without anything remembered: all that is closed is opened, until nothing is. */
+/** Folds as the key leaves them, without anything remembered: all that is closed is opened, until nothing is. */
 function foldedPlainly(state: State): ReadonlyMap<string, boolean> {
   const { rollout } = screen.data.record(state.list.cursor!);
   const before = state.transcript.folds;

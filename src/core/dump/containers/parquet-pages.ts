@@ -81,7 +81,7 @@ class ColumnPages {
     if (!(this.#at >= 0 && this.#end <= file.byteLength)) this.isKnown = false;
   }
 
-  /** Where lists may go on from page to page, writers disagree on what is the first row of a page. */
+  /** Not used for lists that go on from page to page: writers disagree on the first row of such a page. */
   async takeList(): Promise<void> {
     if (this.#list === null || this.#maxRepetition > 0 || !this.isKnown) return;
     const [start, end] = this.#list;

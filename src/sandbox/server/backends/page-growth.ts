@@ -68,7 +68,7 @@ export class PageGrowth {
     return bytes;
   }
 
-  /** Of those that still run: the number of another one may be given again. */
+  /** The processes that still run: the number of an ended one may be given again. */
   get pids(): number[] {
     return [...this.#processes].filter(([, { status }]) => ownBytes(status) !== null).map(([pid]) => pid);
   }

@@ -57,7 +57,7 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
     else {
       const taken = LongTexts.#heavy.then(async () => {
         if (this.#wanted === arriving) await this.#take(place, arriving, arrived);
-        // What it read takes several times its bytes.
+        // A text that was read takes several times its bytes.
         this.rest();
       });
       LongTexts.#heavy = taken.catch(() => {});

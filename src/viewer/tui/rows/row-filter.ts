@@ -17,7 +17,7 @@ import type { QueryPool } from './query-pool.ts';
 /** null: not in the list; else its sort value (also null without a sort). */
 export type RowAnswer = { value: SortValue } | null;
 
-/** What columns say of neighbours, whose order is by numbers or none. */
+/** The answers of columns for neighbours, whose order is by numbers or none. */
 interface KnownRows {
   /** Those that are in the list. */
   records: Uint32Array;
