@@ -4,6 +4,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -96,4 +97,23 @@ export function shownCopies(root: string): string[] {
           .split('/')
           .some((part) => part.startsWith('.')),
     );
+}
+
+/** The first bytes of an object that are here, or null. */
+export function partAt(path: string, size: number): CachedFile | null {
+  const part = copyAt(path);
+  return part !== null && part.size > 0 && part.size <= size ? part : null;
+}
+
+/** The last bytes of a file. */
+export function tailOf(path: string, length: number): Buffer {
+  const { size } = statSync(path);
+  const bytes = Buffer.alloc(length);
+  const fd = openSync(path, 'r');
+  try {
+    readSync(fd, bytes, 0, length, size - length);
+  } finally {
+    closeSync(fd);
+  }
+  return bytes;
 }

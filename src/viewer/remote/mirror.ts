@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import {
   closeSync,
   existsSync,
   futimesSync,
   openSync,
-  readdirSync,
-  readSync,
   renameSync,
   statSync,
   utimesSync,
@@ -21,10 +18,10 @@ import { roomProblem, writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
 import { AwaySheet } from './away-sheet.ts';
-import { type CachedFile, cachedFiles, copyAt, hiddenName, layPending, removeCopy, shownCopies } from './copies.ts';
+import { cachedFiles, copyAt, hiddenName, layPending, partAt, removeCopy, shownCopies, tailOf } from './copies.ts';
 import { filesOfNewestStep, filesToBring, isToolsFile } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
-import { ObjectParts } from './object-parts.ts';
+import { ObjectParts, type PartPaths, partPaths, removeOtherVersions } from './object-parts.ts';
 import { checkedListing } from './plain-path.ts';
 import { KeptVersions } from './versions.ts';
 
@@ -753,43 +750,4 @@ export class Mirror {
         if (this.#tail === tail) this.#tail = null;
       });
   }
-}
-
-interface PartPaths {
-  bytes: string;
-  pieces: string;
-}
-
-function partPaths(local: string, version: string): PartPaths {
-  const kind = createHash('sha256').update(version).digest('hex').slice(0, 12);
-  return { bytes: hiddenName(local, `${kind}.bytes`), pieces: hiddenName(local, `${kind}.pieces`) };
-}
-
-/** @param bytes those of the version that stays */
-function removeOtherVersions(local: string, bytes: string): void {
-  const prefix = hiddenName(local, '');
-  const own = bytes.slice(0, -'bytes'.length);
-  for (const name of readdirSync(dirname(local))) {
-    const path = join(dirname(local), name);
-    if (/^[0-9a-f]{12}\.(?:bytes|pieces)$/.test(path.slice(prefix.length)) && path.startsWith(prefix))
-      if (!path.startsWith(own)) removeCopy(path);
-  }
-}
-
-/** The first bytes of an object that are here, or null. */
-function partAt(path: string, size: number): CachedFile | null {
-  const part = copyAt(path);
-  return part !== null && part.size > 0 && part.size <= size ? part : null;
-}
-
-function tailOf(path: string, length: number): Buffer {
-  const { size } = statSync(path);
-  const bytes = Buffer.alloc(length);
-  const fd = openSync(path, 'r');
-  try {
-    readSync(fd, bytes, 0, length, size - length);
-  } finally {
-    closeSync(fd);
-  }
-  return bytes;
 }

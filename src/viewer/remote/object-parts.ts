@@ -1,18 +1,21 @@
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
   fstatSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readFileSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { PartialFile } from '../../core/dump/origins.ts';
 import { roomProblem } from '../../core/files/temporary.ts';
+import { hiddenName, removeCopy } from './copies.ts';
 import { SourceError } from './machine.ts';
 
 /** The least that is asked for, and the unit in which it is kept. */
@@ -24,8 +27,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface PartsOptions {
-  /** Paths of the bytes, and of the list of pieces that are here. */
-  paths: { bytes: string; pieces: string };
+  paths: PartPaths;
   size: number;
   signal: AbortSignal;
   read(start: number, end: number): AsyncIterable<Uint8Array>;
@@ -162,6 +164,28 @@ export class ObjectParts implements PartialFile {
       if (this.#here.get(at) !== true) this.#whole++;
       this.#here.set(at, true);
     }
+  }
+}
+
+/** Paths of the bytes of one version, and of the list of pieces that are here. */
+export interface PartPaths {
+  bytes: string;
+  pieces: string;
+}
+
+export function partPaths(local: string, version: string): PartPaths {
+  const kind = createHash('sha256').update(version).digest('hex').slice(0, 12);
+  return { bytes: hiddenName(local, `${kind}.bytes`), pieces: hiddenName(local, `${kind}.pieces`) };
+}
+
+/** @param bytes those of the version that stays */
+export function removeOtherVersions(local: string, bytes: string): void {
+  const prefix = hiddenName(local, '');
+  const own = bytes.slice(0, -'bytes'.length);
+  for (const name of readdirSync(dirname(local))) {
+    const path = join(dirname(local), name);
+    if (/^[0-9a-f]{12}\.(?:bytes|pieces)$/.test(path.slice(prefix.length)) && path.startsWith(prefix))
+      if (!path.startsWith(own)) removeCopy(path);
   }
 }
 
