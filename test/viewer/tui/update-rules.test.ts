@@ -136,6 +136,15 @@ describe('a group', () => {
     expect([screen.state.list.group, screen.selected]).toEqual([null, '3.jsonl:6']);
   });
 
+  test('of a file that is still being read is not known, and no key waits for it', async () => {
+    screen = await TestScreen.open({ '1.jsonl': [1, 1].map((number) => toolRollout(1, number, 1)) });
+    screen.place(0, 0).file.state = 'indexing';
+    const says = 'this file is still being read: its groups are not known yet';
+    expect(screen.do({ type: 'group-member', by: 1 }).message).toBe(says);
+    expect(screen.do({ type: 'page-compare', place: null }).message).toBe(says);
+    expect(screen.state.page).toBeNull();
+  });
+
   test('of one is refused with a reason; others are walked to both ends', async () => {
     screen = await TestScreen.open({ '1.jsonl': [1, 2, 2].map((number) => toolRollout(1, number, 1)) });
     await screen.grouped();

@@ -1,6 +1,8 @@
 import type { Place } from '../../../core/dump/dump.ts';
+import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { numberInAt } from '../../../core/lists/at.ts';
 import type { Data } from '../rows/data.ts';
+import type { Action } from '../state/action.ts';
 import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { putCursor, visit } from './cursor.ts';
@@ -14,6 +16,17 @@ function noGroup(data: Data, { file, record }: Place): string {
   const reason = groups.reasonOf(record);
   if (reason !== null) return `no groups: ${reason}`;
   return groups.membersOf(record).length < 2 ? 'no other rollout of this step has this prompt' : '';
+}
+
+/** Brings the groups of a file for an action that needs them. Those of a file that is not read to its end cannot be had. */
+export function bringGroups(state: State, file: DumpFile, action: Action): Result {
+  if (file.state === 'waiting' || file.state === 'indexing')
+    return saying(state, 'this file is still being read: its groups are not known yet');
+  if (file.state !== 'ready') return saying(state, 'this file cannot be read now, so its groups are not known');
+  return {
+    state: saying(state, 'reading the groups of this step …'),
+    effects: [{ type: 'load', want: { kind: 'groups', file }, action }],
+  };
 }
 
 /** Returns from a group to the list. */
@@ -37,11 +50,7 @@ export const groupHandlers = {
     if (cursor === null) return saying(state, 'no rollout here');
     const { file, record } = cursor;
     const groups = data.groups.groups(file);
-    if (groups === null)
-      return {
-        state: saying(state, 'reading the groups of this step …'),
-        effects: [{ type: 'load', want: { kind: 'groups', file }, action }],
-      };
+    if (groups === null) return bringGroups(state, file, action);
     const reason = noGroup(data, cursor);
     if (reason !== '') return saying(state, reason);
     const members = groups.membersOf(record);

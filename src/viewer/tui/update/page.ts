@@ -13,6 +13,7 @@ import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
 import { atTurn } from './find.ts';
+import { bringGroups } from './group.ts';
 import { SPANS } from './move.ts';
 import { key, type Result, type SomeHandlers, saying } from './result.ts';
 import { searchFrom } from './search.ts';
@@ -83,11 +84,7 @@ export const pageHandlers = {
     const [a = null, b = cursor] = marked;
     if (a !== null && !samePlace(a, b)) return opened(state, { kind: 'compare', a, b });
     const { file } = cursor;
-    if (place === null && data.groups.groups(file) === null)
-      return {
-        state: saying(state, 'reading the groups of this step …'),
-        effects: [{ type: 'load', want: { kind: 'groups', file }, action }],
-      };
+    if (place === null && data.groups.groups(file) === null) return bringGroups(state, file, action);
     const other = place ?? otherOfGroup(cursor, data);
     if (other === null) return saying(state, 'no other rollout of this prompt is known; :compare FILE:LINE names one');
     return opened(state, { kind: 'compare', a: cursor, b: other });
