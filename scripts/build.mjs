@@ -77,6 +77,19 @@ const yogaInPlace = {
   },
 };
 
+/** Modules that hold values alone, which are found now and not at each start. */
+const valuesNow = {
+  name: 'values-now',
+  setup({ onLoad }) {
+    onLoad({ filter: /core\/rollout\/error-literals\.ts$/ }, async ({ path }) => {
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, format: 'esm', write: false });
+      const source = Buffer.from(outputFiles[0].contents).toString('base64');
+      const values = Object.entries(await import(`data:text/javascript;base64,${source}`));
+      return { contents: values.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`).join('\n') };
+    });
+  },
+};
+
 /** Modules that the program and its threads both import, by their name in dist/, where each lies once. */
 const ONCE = {
   zstddec: 'zstddec/stream',
@@ -124,7 +137,7 @@ const shared = {
   minifySyntax: true,
   logLevel: 'warning',
   metafile: true,
-  plugins: [fdirAlone, simdAlone, zodInEnglish, brotliOfNode, yogaInPlace],
+  plugins: [fdirAlone, simdAlone, zodInEnglish, brotliOfNode, yogaInPlace, valuesNow],
   // They bring files that they look for beside themselves.
   external: ['pyodide', 'node-sqlite3-wasm', '@aws-sdk/credential-provider-node'],
   // Python programs are imported as text.
@@ -182,7 +195,15 @@ const { compiled, ...packages } = ONCE;
 const builds = await Promise.all([
   build({
     ...program,
-    plugins: [fdirAlone, simdAlone, zodInEnglish, yogaInPlace, importedOnce('./'), commonChunk(metafile, first)],
+    plugins: [
+      fdirAlone,
+      simdAlone,
+      zodInEnglish,
+      yogaInPlace,
+      valuesNow,
+      importedOnce('./'),
+      commonChunk(metafile, first),
+    ],
   }),
   // yaml's entry for Node is CommonJS, which would export nothing by name.
   build({
@@ -193,7 +214,7 @@ const builds = await Promise.all([
   }),
   build({
     ...split,
-    plugins: [fdirAlone, simdAlone, zodInEnglish, importedOnce('../', { ...ONCE, zod: 'zod' })],
+    plugins: [fdirAlone, simdAlone, zodInEnglish, valuesNow, importedOnce('../', { ...ONCE, zod: 'zod' })],
     entryPoints: Object.fromEntries(
       workers.filter((file) => !alone.includes(file)).map((file) => [basename(file, '.ts'), file]),
     ),

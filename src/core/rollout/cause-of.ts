@@ -3,10 +3,8 @@ import { lazily } from '../text/lazily.ts';
 import { PatternScreen } from '../text/pattern-screen.ts';
 import { ERROR_CAUSES } from './error-causes.ts';
 import type { ErrorCause } from './error-kind.ts';
-
-/** Words before a message that mark it as an error. */
-const PREFIX =
-  /^\s*(?:\[rank ?\d+\]: )?(?:[\w.-]{1,20}: (?=error ))?(?:(?:\[|<|\*\*|❌\s*|⚠️?\s*)?(?:tool_use_error|error (?:when|while) executing (?:the )?tool|tool call failed|tool execution (?:error|failed)(?: with error)?|an unexpected error occurred|tool[ _]?error|execution error|runtime error|api (?:request )?error|error executing (?:tool|code|command)|search error|rpc error|mcp error -?\d+|\(error\)|Code: \d+\. DB::Exception|error (?:from|in|response|while|when|during|reading|opening|loading|near)\b[^\n:]{0,60}|error \[\w+\]|error \d{3}(?=: )|Error Domain=\w+ Code=-?\d+(?= ")|error \d{4} \(\w{5}\)(?: at line \d+)?|ORA-\d{5}|Msg \d+, Level \d+, State \d+(?:, Line \d+)?|(?:npm|pnpm|yarn:?) (?:ERR!|error)(?=:? )|(?<=: )error(?= [A-Z])|(?:[\w.-]{1,30}: )?error response from daemon|fetch error|error|exception|err|fatal|failed|failure|warning: error)(?:\]|>|\*\*)?\s*(?:[:：]|-|(?<=[\]>*])|(?<=(?:npm|: )(?: ?error| ERR!)) )\s*)+/i;
+import { CAUSE_LITERALS } from './error-literals.ts';
+import { errorPrefix } from './error-prefix.ts';
 
 /** The message of an error in JSON: the first of these keys that contains words. */
 const MESSAGE =
@@ -33,7 +31,7 @@ export function causeOf(text: string): { cause: ErrorCause; start: number } | nu
   const message = MESSAGE.exec(text);
   const quoted = message ?? ANSWER.exec(text) ?? PAGE.exec(text);
   const whole = quoted === null ? text.slice(start, start + HEAD) : (quoted[1] ?? '');
-  const prefix = PREFIX.exec(whole)?.[0] ?? FAILED_TO.exec(whole)?.[0] ?? CLASS.exec(whole)?.[0] ?? '';
+  const prefix = errorPrefix(whole) ?? FAILED_TO.exec(whole)?.[0] ?? CLASS.exec(whole)?.[0] ?? '';
   const said = whole.slice(prefix.length);
   const cause =
     message !== null
@@ -44,7 +42,7 @@ export function causeOf(text: string): { cause: ErrorCause; start: number } | nu
   return cause === null ? null : { cause, start };
 }
 
-const screen = lazily(() => new PatternScreen(ERROR_CAUSES.map(({ pattern }) => pattern)));
+const screen = lazily(() => new PatternScreen(CAUSE_LITERALS));
 
 /** The causes with a word in the message, in their order. */
 function* likelyCauses(message: string): Generator<ErrorCause> {

@@ -3,6 +3,7 @@ import { itemAt, lastItem } from '../lists/at.ts';
 import { askedForms, bareAnswer, givenAnswer, isSameNumber } from './answer-forms.ts';
 import { demandedTools } from './demanded-tools.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
+import { refusalIn } from './refusal.ts';
 import { isResult, type ToolCall, type UncheckedRollout } from './rollout.ts';
 import { isModels } from './text-scan.ts';
 
@@ -48,11 +49,11 @@ export function checkTask(rollout: UncheckedRollout, notice: NoticeTask): void {
   if (unused !== null) notice('tool_unused', null, `the prompt demands a call of ${unused}, and none was made`);
   if (!isPaid && turns.at(-1) === last && last.toolCalls.length === 0 && !isDialogue(rollout)) {
     const words = last.text.slice(-LAST_WORDS);
-    const refusal = REFUSES.exec(words)?.[1];
+    const refusal = refusalIn(words);
     const given = givenAnswer(last.text);
     if (given === null && ASKS.test(words))
       notice('gave_up', last.index, 'the last words ask somebody for more, and nobody answers');
-    else if (refusal !== undefined && (given === null || REFUSES.test(given)))
+    else if (refusal !== null && (given === null || refusalIn(given) !== null))
       notice('gave_up', last.index, `the last words read like a refusal: “${refusal.slice(0, 80)}”`);
   }
   for (const turn of replies) {
@@ -228,10 +229,6 @@ function checkBudget({ turns, responseTurn, ended }: UncheckedRollout, notice: N
 const LAST_WORDS = 400;
 const ASKS =
   /(?:\b(?:would you (?:like|prefer)|do you want me to)\b(?![^?]*\b(?:more|else|another|further|additional|details?|examples?|help|explanation)\b)[^?]{0,160}\?|\b(?:which|what|who|where|when|from which|how many)\b[^?.]{0,100}\b(?:would you like|do you (?:want|prefer|mean|need)|should I)\b[^?]{0,100}\?|\b(?:which|what|when)\b[^?.]{0,60}\b(?:works?|suits?)\b[^?.]{0,20}\byou\?|\b(?:shall|should) I (?:proceed|go ahead|continue|start)\b[^?]{0,100}\?|(?:could|can|would|will) you (?:please )?(?:provide|clarify|share|specify|confirm|tell|give|upload|let me know)\b[^?]{0,200}\?|please (?:provide|clarify|share|specify|upload)\b[^.?]{0,160}[.?]|let me know (?:how|what|which|if you (?:can|could|have(?! (?:any|other|further|more|additional)\b)))\b(?! (?:you think|else)\b)[^.?]{0,160}[.?]|\bI(?:['’]d| would| will|['’]ll)? need (?:some )?(?:more|additional|further) (?:information|details|context|input)\b[^.?]{0,120}[.?])(?:\s*(?:thank|once|then I|I['’]ll|I will|I look|looking forward|with (?:that|this|it))\b[^.?!\n]{0,120}[.!])?\s*$/i;
-/** A sentence in which the model says that it does not do the task; "I cannot find it" or "I can't help but" is none. */
-const REFUSES =
-  /(?:^|[.!?:;,\n]|\bbut|\bso)\s*((?:(?:unfortunately|regretfully|as an ai[^,.]{0,40}),? )?I(?:['’]m| am)? ?(?:can(?:['’]t|not)|could not|couldn['’]t|won['’]t|will not|must decline to|have to decline to|decline to|(?:not able|unable|not willing|not comfortable) (?:to )?|(?:do not|don['’]t) have the (?:capability|capacity|ability|means) to)(?: be able to)? ?(?:\w+ or )?(?:(?:further )?(?:help|assist)(?:ing)?(?! but\b)|comply|fulfil\w*|engage|support|complete (?:this|the|that|your)|answer(?= (?:this|the|that|your)\b|[.!])|solve (?:this|the|that|your)|do (?:this|that)|continue with (?:this|that|your)|(?:provide|give|offer) (?:\w+ ){0,3}?(?:assistance|help|answers?|solutions?|responses?)|(?:generate|create|write|produce) (?:this|that|such)|fulfill)\b[^.!?\n]{0,160})/i;
-
 /** Words that occur in all prose of their language. */
 const COMMON =
   /\b(?:the|of|and|to|in|is|it|that|for|on|with|as|be|this|we|you|are|at|by|or|from|not|an?|so|if|de|la|el|en|y|que|und|der|die|das|ist|et|le|les|des|un|une|i|he|she|they|can|will|have|has|do|let|my|your|our|its|then|there|which|what|no)\b/i;

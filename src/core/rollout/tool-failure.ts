@@ -3,13 +3,14 @@ import { lazily } from '../text/lazily.ts';
 import { PatternScreen } from '../text/pattern-screen.ts';
 import { causeOf, worldsCause } from './cause-of.ts';
 import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
+import { KNOWN_LITERALS } from './error-literals.ts';
 import { ERROR_PATTERNS } from './error-patterns.ts';
 import { commandOutcome, framedOutcome } from './framed-outcome.ts';
 import type { RecordedOutcome } from './outcome.ts';
 
 /** The description of an error message without a cause. */
 const VAGUE: ReadonlySet<ErrorKind> = new Set(['rejected', 'tool_failure', 'timeout', 'exception']);
-const screen = lazily(() => new PatternScreen(ERROR_PATTERNS.map(({ pattern }) => pattern)));
+const screen = lazily(() => new PatternScreen(KNOWN_LITERALS));
 
 /** The built-in patterns with a word in the text, in their order. */
 const likelyPatterns = (text: string): ErrorPattern[] =>

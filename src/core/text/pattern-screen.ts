@@ -1,5 +1,5 @@
 import { uint8At } from '../lists/at.ts';
-import { folded, literalsOf, SHORTEST_LITERAL } from './pattern-literals.ts';
+import { folded, SHORTEST_LITERAL } from './pattern-literals.ts';
 
 const GRAM = SHORTEST_LITERAL;
 const HASH_BITS = 15;
@@ -30,17 +30,20 @@ export class PatternScreen {
   readonly #bits = new Uint8Array(1 << (HASH_BITS - 3));
   readonly #literals = new Map<number, Literal[]>();
 
-  constructor(patterns: readonly RegExp[]) {
-    this.#all = patterns.map((_, i) => i);
-    const literals = patterns.map(literalsOf);
+  /** @param literals those of each pattern, by `literalsOf` */
+  constructor(literals: readonly (readonly string[] | null)[]) {
+    this.#all = literals.map((_, i) => i);
     this.#always = this.#all.filter((i) => literals[i] === null);
     for (const [i, texts] of literals.entries()) for (const text of new Set(texts)) this.#add(text, i);
   }
 
   #add(text: string, pattern: number): void {
     let hashed = GRAM;
-    for (let end = GRAM; end <= text.length; end++)
-      if (rarity(text.slice(end - GRAM, end)) > rarity(text.slice(hashed - GRAM, hashed))) hashed = end;
+    let rarest = -1;
+    for (let end = GRAM; end <= text.length; end++) {
+      const rare = rarity(text, end - 3) + rarity(text, end - 2) + rarity(text, end - 1);
+      if (rare > rarest) [hashed, rarest] = [end, rare];
+    }
     let gram = 0;
     for (let i = hashed - GRAM; i < hashed; i++) gram = (gram << 8) | text.charCodeAt(i);
     const hash = Math.imul(gram, SPREAD) >>> (32 - HASH_BITS);
@@ -79,8 +82,7 @@ function isAt(text: string, from: number, literal: string): boolean {
 }
 
 /** Characters outside of the list are the rarest. */
-function rarity(text: string): number {
-  let sum = 0;
-  for (const character of text) sum += (FREQUENT.indexOf(character) + FREQUENT.length + 1) % (FREQUENT.length + 1);
-  return sum;
+function rarity(text: string, at: number): number {
+  const place = FREQUENT.indexOf(text.charAt(at));
+  return place === -1 ? FREQUENT.length : place;
 }

@@ -6,7 +6,7 @@ import { literalsOf } from '../../../src/core/text/pattern-literals.ts';
 import { PatternScreen } from '../../../src/core/text/pattern-screen.ts';
 
 const patterns = [...ERROR_CAUSES, ...ERROR_PATTERNS].map(({ pattern }) => pattern);
-const screen = new PatternScreen(patterns);
+const screen = new PatternScreen(patterns.map(literalsOf));
 
 /** The candidates of a text leave out no pattern that matches. */
 function expectNoneMissed(text: string): void {
