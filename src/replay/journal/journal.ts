@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Folder, isOwnFile, ownerOf } from '../../core/files/folder.ts';
+import { parseJson } from '../../core/json/parse.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { objectIn } from '../../core/json/value.ts';
 import { lastItem } from '../../core/lists/at.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
 import { type Line, LinesFile } from './lines.ts';
@@ -41,12 +43,18 @@ interface Source {
 interface KindOfEntries {
   kind: EntryKind<EntryHead>;
   sources: Source[];
+  /** Lines that this process appended and nobody asked for yet. */
+  pending: { folder: JournalFolder; isOwn: boolean; text: string }[];
+  /** When the files were last read, by this process's clock. */
+  lookedAt: number;
   own: Map<string, EntryHead[]>;
   reported: Map<string, Reported<EntryHead>[]>;
 }
 
 /** Entries of this layout; those of version 0.1 have no number. */
 const LAYOUT = 2;
+/** Appending many entries looks for those of others this often. */
+const LOOK_MS = 250;
 /** The most people who may share a folder. */
 const MOST_FILES = 200;
 /** The most bytes to read from a file that may have come with a dump. */
@@ -132,20 +140,23 @@ export class Journal {
 
   /** Keeps an entry. A full disk loses the entry on disk but does not stop the program: see `problem`. */
   append<T extends EntryHead>(kind: EntryKind<T>, entry: Omit<EntryHead, 'at'> & { [key: string]: Printable }): void {
-    const { sources, own } = this.#kind(kind);
+    const known = this.#kind(kind);
     const whole = { kind: kind.name, layout: LAYOUT, at: new Date().toISOString(), ...entry };
     const home = this.#writable(kind.isShared);
-    const source = sources.find(({ folder, isMine }) => isMine && folder === home);
+    const source = known.sources.find(({ folder, isMine }) => isMine && folder === home);
     try {
       if (source === undefined) throw new Error('in memory alone');
       const line = printJson(whole);
-      // Reading back afterwards yields other processes' earlier lines first, then this one.
-      source.file.append(home?.trust === 'sealed' ? (this.#sealer() as Seal).seal(line) : line);
-      this.#refresh(kind);
+      const text = home?.trust === 'sealed' ? (this.#sealer() as Seal).seal(line) : line;
+      // Where others wrote, reading back yields their earlier lines first, then this one.
+      const isAlone = source.file.append(text);
+      const { folder } = source;
+      if (isAlone) known.pending.push({ folder, isOwn: this.#folder(folder, false).isOwn, text });
+      if (!isAlone || performance.now() - known.lookedAt > LOOK_MS) this.#refresh(kind);
     } catch (error) {
       if (source !== undefined) this.problem = `not all results were kept: ${reasonOf(error)}`;
       const read = kind.schema.safeParse(whole);
-      if (read.success) keep(own, read.data);
+      if (read.success) keep(this.#read(kind).own, read.data);
     }
   }
 
@@ -157,22 +168,22 @@ export class Journal {
 
   /** Like `entries`, limited to what has been read so far: for a screen, which calls it for every row it draws. */
   known<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly T[] {
-    return (this.#kind(kind).own.get(record) ?? []) as unknown as readonly T[];
+    return (this.#read(kind).own.get(record) ?? []) as unknown as readonly T[];
   }
 
   /** Entries beside the dump by another user or from version 0.1: shown as someone's claim, nothing more. */
   reported<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly Reported<T>[] {
-    return (this.#kind(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
+    return (this.#read(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
   }
 
   /** The locators of records with entries of a kind, each from its last entry: hints, like every locator here. */
   locators<T extends EntryHead>(kind: EntryKind<T>): ReadonlySet<string> {
-    return new Set([...this.#kind(kind).own.values()].flatMap((entries) => entries.at(-1)?.locator ?? []));
+    return new Set([...this.#read(kind).own.values()].flatMap((entries) => entries.at(-1)?.locator ?? []));
   }
 
   /** Every record with entries of a kind, including reported ones, with the locator from its last entry: a hint. */
   records<T extends EntryHead>(kind: EntryKind<T>): { record: string; locator: string }[] {
-    const { own, reported } = this.#kind(kind);
+    const { own, reported } = this.#read(kind);
     const places = new Map([...reported].map(([record, entries]) => [record, lastItem(entries).entry.locator]));
     for (const [record, entries] of own) places.set(record, lastItem(entries).locator);
     return [...places].map(([record, locator]) => ({ record, locator }));
@@ -185,7 +196,8 @@ export class Journal {
   }
 
   #refresh<T extends EntryHead>(kind: EntryKind<T>): void {
-    const known = this.#kind(kind);
+    const known = this.#read(kind);
+    known.lookedAt = performance.now();
     for (const source of known.sources) {
       let owner: number | null = null;
       let isOwn = false;
@@ -196,6 +208,15 @@ export class Journal {
       };
       for (const line of source.file.news(look)) this.#take(known, source.folder, line, { owner, isOwn });
     }
+  }
+
+  /** A kind with the lines that were appended since: `append` leaves reading them to whoever asks. */
+  #read<T extends EntryHead>(kind: EntryKind<T>): KindOfEntries {
+    const known = this.#kind(kind);
+    const owner = process.geteuid?.() ?? null;
+    for (const { folder, isOwn, text } of known.pending.splice(0))
+      this.#take(known, folder, { value: objectIn(parseJson(text)), text }, { owner, isOwn });
+    return known;
   }
 
   #take(
@@ -238,7 +259,7 @@ export class Journal {
         return { folder, file: new LinesFile(open, MOST_BYTES[folder.trust]), isMine: i === 0 };
       }),
     );
-    const made: KindOfEntries = { kind, sources, own: new Map(), reported: new Map() };
+    const made: KindOfEntries = { kind, sources, pending: [], lookedAt: 0, own: new Map(), reported: new Map() };
     this.#kinds.set(kind.name, made);
     this.#refresh(kind);
     return made;

@@ -37,16 +37,24 @@ export class LinesFile {
     this.#most = most;
   }
 
-  /** @throws the system's error when it cannot be written */
-  append(value: { [key: string]: Printable } | string): void {
+  /**
+   * @returns whether it is all that is new, and counts as read: nobody else wrote since `news` read the file
+   * @throws the system's error when it cannot be written
+   */
+  append(value: { [key: string]: Printable } | string): boolean {
     this.#fd ??= this.#open('append');
     const text = typeof value === 'string' ? value : printJson(value);
-    const bytes = Buffer.from(`${this.#endsInLine(this.#fd) ? '' : '\n'}${text}\n`);
+    const { size } = fstatSync(this.#fd);
+    const isRead = size === this.#position && !this.#isSkipping && size < this.#most;
+    const bytes = Buffer.from(`${isRead || this.#endsInLine(this.#fd, size) ? '' : '\n'}${text}\n`);
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+    const end = size + bytes.length;
+    if (!isRead || bytes.length > MAX_LINE || fstatSync(this.#fd).size !== end) return false;
+    this.#position = end;
+    return true;
   }
 
-  #endsInLine(fd: number): boolean {
-    const { size } = fstatSync(fd);
+  #endsInLine(fd: number, size: number): boolean {
     const last = Buffer.alloc(1);
     return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10;
   }

@@ -143,6 +143,25 @@ describe('entries', () => {
     expect(other.entries(NOTES, 'r').map(({ n }) => n)).toEqual([1, 2]);
   });
 
+  test('are those of a journal that is opened anew, whoever appends and asks in between', () => {
+    const step = fc.record({ who: fc.nat(1), what: fc.constantFrom('append', 'ask', 'half a line'), text: fc.string() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const directory = fresh();
+        const journals = [Journal.of(null, { journal: directory }), Journal.of(null, { journal: directory })];
+        for (const { who, what, text } of steps) {
+          if (what === 'append') journals[who]!.append(NOTES, { record: 'r', locator: 'l', text });
+          else if (what === 'ask') journals[who]!.entries(NOTES, 'r');
+          else if (journals[who]!.directory) appendFileSync(join(directory, 'label.jsonl'), '{"half');
+        }
+        const anew = Journal.of(null, { journal: directory }).entries(NOTES, 'r');
+        expect(anew).toHaveLength(steps.filter(({ what }) => what === 'append').length);
+        for (const journal of journals) expect(journal.entries(NOTES, 'r')).toEqual(anew);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   test('a torn last line, and lines that are no entry, are passed over and harm no other', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (garbage) => {
