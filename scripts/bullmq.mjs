@@ -1,4 +1,3 @@
 // BullMQ as far as the program uses it: its package's own entry brings queues in Postgres, and clients of three other packages for Redis.
 export { Queue } from '../node_modules/bullmq/dist/esm/classes/queue.js';
-export { QueueEvents } from '../node_modules/bullmq/dist/esm/classes/queue-events.js';
 export { Worker } from '../node_modules/bullmq/dist/esm/classes/worker.js';

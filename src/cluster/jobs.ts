@@ -1,7 +1,8 @@
-import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import { errorMessage } from '../core/text/thrown.ts';
 import { mendQueue } from './aside.ts';
+import { JobEnds } from './job-ends.ts';
+import { ATTEMPTS, JobQueue } from './job-queue.ts';
 import { atMost, CLOSE_MS, type SharedRedis } from './redis.ts';
 import { Admission, isRefusal } from './refusals.ts';
 import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
@@ -13,11 +14,6 @@ import { workersAt } from './workers.ts';
 /** A Redis that went down may lose events: open jobs are rechecked periodically, a limited number at a time. */
 const CHECK_MS = 3_000;
 const MOST_CHECKED = 500;
-/** A job is given up after its worker died, or it failed, this often. */
-const ATTEMPTS = 3;
-/** Events that Redis keeps for a process that lags behind; it finds missed ones by polling. */
-const EVENTS = 1000;
-const KEPT_SECONDS = 86_400;
 /** How long workers have to hand over unfinished work. */
 const HAND_OVER_MS = 60_000;
 
@@ -72,8 +68,8 @@ export interface RunJobs {
 /** A run's work in a Redis: workers do each job exactly once, whichever process is killed meanwhile. */
 export class QueuedJobs implements RunJobs {
   readonly #shared: SharedRedis;
-  readonly #queue: Queue;
-  readonly #events: QueueEvents;
+  readonly #queue: JobQueue;
+  #ends: JobEnds | null = null;
   readonly #runs: Runs;
   readonly #texts: TextStore;
   readonly #data: object;
@@ -84,8 +80,6 @@ export class QueuedJobs implements RunJobs {
   #head: RunHead;
   readonly #news: WorkerNews;
   #lost = 0;
-  /** The last event that was read. */
-  #seen: string | null = null;
   #isLooking = false;
   #timer: NodeJS.Timeout | undefined;
   #status: Omit<WorkStatus, 'isAway'> = {
@@ -98,7 +92,6 @@ export class QueuedJobs implements RunJobs {
   };
 
   private constructor(shared: SharedRedis, { texts, say, signal, ...run }: JobsOptions) {
-    const { bullmq, prefix, redis } = shared;
     const { id, kind, what, data, most } = run;
     this.#data = data;
     this.#most = most;
@@ -108,27 +101,15 @@ export class QueuedJobs implements RunJobs {
     this.#news = new WorkerNews(id, shared.name, say);
     this.#runs = new Runs(shared);
     this.#signal = signal;
-    this.#admission = new Admission(redis, () => this.#trimEvents(), shared.refusals);
-    // A job's outcome is also in its event.
-    this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix, streams: { events: { maxLen: EVENTS } } });
-    this.#events = new bullmq.QueueEvents(queueOf(id), { connection: shared.another(), prefix });
-    this.#queue.on('error', () => {});
-    this.#events.on('error', () => {});
-    this.#events.on('completed', ({ jobId, returnvalue }, event) => {
-      this.#seen = event;
-      void this.#take(jobId, returnvalue);
-    });
-    this.#events.on('failed', ({ jobId, failedReason }, event) => {
-      this.#seen = event;
-      void this.#fail(jobId, failedReason);
-    });
+    this.#admission = new Admission(shared.redis, async () => this.#ends?.trim(), shared.refusals);
+    this.#queue = new JobQueue(shared, queueOf(id), (job) => this.#asked.has(job));
   }
 
   static async open(shared: SharedRedis, options: JobsOptions): Promise<QueuedJobs> {
     const { signal, suspend } = options;
     const jobs = new QueuedJobs(shared, options);
-    await jobs.#events.waitUntilReady();
     await jobs.#prepare();
+    await jobs.#follow();
     await jobs.#look();
     jobs.#timer = setInterval(() => void jobs.#look().catch(() => {}), CHECK_MS);
     suspend?.addEventListener('abort', () => void jobs.#suspend(), { once: true });
@@ -144,16 +125,19 @@ export class QueuedJobs implements RunJobs {
 
   async #prepare(): Promise<void> {
     const most = this.#most;
-    if (most === undefined) await this.#do(() => this.#queue.removeGlobalConcurrency());
-    else await this.#do(() => this.#queue.setGlobalConcurrency(most));
+    if (most === undefined) await this.#do(() => this.#queue.bullmq.removeGlobalConcurrency());
+    else await this.#do(() => this.#queue.bullmq.setGlobalConcurrency(most));
     await this.#runs.setData(this.#head.id, this.#data);
   }
 
-  /** Events hold results once more: in a small Redis those that were read would leave no room for work. */
-  async #trimEvents(): Promise<void> {
-    const { redis, prefix } = this.#shared;
-    if (this.#seen === null) return;
-    await redis.xtrim(`${prefix}:${queueOf(this.#head.id)}:events`, 'MINID', this.#seen).catch(() => {});
+  async #follow(): Promise<void> {
+    const options = {
+      key: this.#queue.keyOf('events'),
+      isWaiting: () => this.#asked.size > 0,
+      onCompleted: (id: string, value: string) => void this.#take(id, value),
+      onFailed: (id: string, reason: string) => void this.#fail(id, reason),
+    };
+    this.#ends = await this.#do(() => JobEnds.follow(this.#shared, options));
   }
 
   get runs(): Runs {
@@ -189,16 +173,7 @@ export class QueuedJobs implements RunJobs {
     const data: z.infer<typeof JobData> = { started: this.#head.started, text: place };
     const asked = this.#asked.get(id);
     if (asked !== undefined) asked.place = place;
-    const add = () =>
-      this.#queue.add('job', data, {
-        jobId: id,
-        attempts: ATTEMPTS,
-        backoff: { type: 'exponential', delay: 1000 },
-        removeOnComplete: { age: KEPT_SECONDS },
-        removeOnFail: { age: KEPT_SECONDS },
-        stackTraceLimit: 1,
-      });
-    await this.#do(add);
+    await this.#do(() => this.#queue.add(id, data));
   }
 
   async #take(id: string, value: unknown): Promise<void> {
@@ -207,13 +182,13 @@ export class QueuedJobs implements RunJobs {
     try {
       const place = madeAt(value);
       this.#settle(id, { made: asked.read(await this.#texts.get(place)) });
-      await this.#queue.remove(id).catch(() => {});
+      this.#queue.forget(id);
       await this.#texts.drop(place);
     } catch (error) {
       if (this.#asked.get(id) !== asked) return;
       // A killed process may have removed the text, and left the job.
       if (++asked.tries >= ATTEMPTS) return this.#settle(id, { unsent: errorMessage(error) });
-      await this.#queue.remove(id).catch(() => {});
+      await this.#queue.bullmq.remove(id).catch(() => {});
       await this.#add(id, asked.text).catch(() => {});
     }
   }
@@ -223,14 +198,14 @@ export class QueuedJobs implements RunJobs {
     if (asked === undefined) return;
     // Redis refused a worker's result: that is not the job's fault.
     if (isRefusal(new Error(reason))) {
-      await this.#queue.remove(id).catch(() => {});
+      await this.#queue.bullmq.remove(id).catch(() => {});
       return this.#add(id, asked.text).catch(() => {});
     }
     this.#lost++;
     this.#settle(id, { lost: reason });
     const at = new Date().toISOString();
     await this.#runs.notePoisoned({ run: this.#head.id, id, reason, at }).catch(() => {});
-    await this.#queue.remove(id).catch(() => {});
+    await this.#queue.bullmq.remove(id).catch(() => {});
   }
 
   #settle(id: string, end: JobEnd<unknown>): void {
@@ -265,16 +240,18 @@ export class QueuedJobs implements RunJobs {
     );
     await this.#tellOfWorkers();
     if (await this.#admission.measure()) await this.#takeBack();
-    let count = 0;
-    for (const [id, asked] of this.#asked) {
-      if (Date.now() - asked.lookedAt < CHECK_MS) continue;
-      if (++count > MOST_CHECKED) break;
+    const old = [...this.#asked].filter(([, { lookedAt }]) => Date.now() - lookedAt >= CHECK_MS).slice(0, MOST_CHECKED);
+    if (old.length === 0) return;
+    const open = await this.#do(() => this.#queue.open(old.map(([id]) => id)));
+    for (const [id, asked] of old) {
+      if (!this.#asked.has(id)) continue;
       // Moved to the end, so that each has its turn.
       this.#asked.delete(id);
       asked.lookedAt = Date.now();
       this.#asked.set(id, asked);
-      if (asked.place === undefined) continue;
-      const found = await this.#do(() => this.#queue.getJob(id));
+      if (open.has(id)) asked.isAstray = false;
+      if (open.has(id) || asked.place === undefined) continue;
+      const found = await this.#do(() => this.#queue.bullmq.getJob(id));
       if (!this.#asked.has(id)) continue;
       if (found === undefined) await this.#add(id, asked.text);
       else if (found.finishedOn === undefined) await this.#find(id, asked);
@@ -287,8 +264,8 @@ export class QueuedJobs implements RunJobs {
   async #takeBack(): Promise<void> {
     const placed = [...this.#asked].filter(([, { place }]) => place !== undefined);
     for (const [id, asked] of placed.slice(Math.floor(placed.length / 2))) {
-      if ((await this.#queue.getJobState(id)) !== 'waiting') continue;
-      const count = await this.#queue.remove(id).catch(() => 0);
+      if ((await this.#queue.bullmq.getJobState(id)) !== 'waiting') continue;
+      const count = await this.#queue.bullmq.remove(id).catch(() => 0);
       if (count === 0 || asked.place === undefined || !this.#asked.has(id)) continue;
       await this.#texts.drop(asked.place).catch(() => {});
       delete asked.place;
@@ -300,9 +277,9 @@ export class QueuedJobs implements RunJobs {
 
   /** If Redis refuses in the middle of a job's end, the job is in none of its lists. */
   async #find(id: string, asked: JobRequest): Promise<void> {
-    const isAstray = (await this.#queue.getJobState(id)) === 'unknown';
+    const isAstray = (await this.#queue.bullmq.getJobState(id)) === 'unknown';
     if (isAstray && asked.isAstray) {
-      await this.#queue.remove(id).catch(() => {});
+      await this.#queue.bullmq.remove(id).catch(() => {});
       await this.#add(id, asked.text);
     }
     asked.isAstray = isAstray && !asked.isAstray;
@@ -312,17 +289,18 @@ export class QueuedJobs implements RunJobs {
     const own = this.#news.see(await workersAt(this.#shared));
     const perMinute = own.reduce((sum, one) => sum + one.perMinute, 0);
     const stages = stagesOf(own, this.#head.id);
-    this.#status = { workers: own.length, perMinute, stages, ...(await countsOf(this.#queue)) };
+    this.#status = { workers: own.length, perMinute, stages, ...(await countsOf(this.#queue.bullmq)) };
   }
 
   /** Withdraws waiting jobs; a worker hands over the job in progress as it is. */
   async #suspend(): Promise<void> {
     this.#head = { ...this.#head, suspended: true };
+    await this.#queue.send();
     await this.#runs.sign(this.#head).catch(() => {});
     for (const [id, { place }] of [...this.#asked]) {
       const isTakenBack =
         place === undefined ||
-        (await this.#queue.remove(id).then(
+        (await this.#queue.bullmq.remove(id).then(
           (count) => count > 0,
           () => false,
         ));
@@ -335,23 +313,26 @@ export class QueuedJobs implements RunJobs {
   #giveUp(): void {
     for (const id of [...this.#asked.keys()]) {
       this.#settle(id, 'idle');
-      void this.#queue.remove(id).catch(() => {});
+      void this.#queue.bullmq.remove(id).catch(() => {});
     }
   }
 
   async close(isOver: boolean): Promise<void> {
     clearInterval(this.#timer);
+    this.#ends?.close();
     if (this.#shared.redis.status === 'ready') {
+      await this.#queue.send();
       await this.#runs.leave(this.#head.id).catch(() => {});
       if (isOver) {
-        await this.#queue.obliterate({ force: true }).catch(() => {});
+        await this.#queue.bullmq.obliterate({ force: true }).catch(() => {});
         await this.#runs.drop(this.#head.id).catch(() => {});
       }
     }
-    await atMost(CLOSE_MS, Promise.allSettled([this.#queue.close(), this.#events.close()]));
+    await atMost(CLOSE_MS, Promise.allSettled([this.#queue.bullmq.close()]));
   }
 }
 
+const MadeAt = z.object({ made: TextPlace });
+
 /** A worker's answer: the place of the outcome. BullMQ's events deliver it as JSON. */
-const madeAt = (value: unknown): TextPlace =>
-  z.object({ made: TextPlace }).parse(typeof value === 'string' ? JSON.parse(value) : value).made;
+const madeAt = (value: unknown): TextPlace => MadeAt.parse(typeof value === 'string' ? JSON.parse(value) : value).made;

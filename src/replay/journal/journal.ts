@@ -43,7 +43,7 @@ interface Source {
 interface KindOfEntries {
   kind: EntryKind<EntryHead>;
   sources: Source[];
-  /** Lines that this process appended and nobody asked for yet. */
+  /** Lines that this process appended and nobody asked for yet; none of them is reported. */
   pending: { folder: JournalFolder; isOwn: boolean; text: string }[];
   /** When the files were last read, by this process's clock. */
   lookedAt: number;
@@ -151,7 +151,9 @@ export class Journal {
       // Where others wrote, reading back yields their earlier lines first, then this one.
       const isAlone = source.file.append(text);
       const { folder } = source;
-      if (isAlone) known.pending.push({ folder, isOwn: this.#folder(folder, false).isOwn, text });
+      const { isOwn } = this.#folder(folder, false);
+      if (isAlone) known.pending.push({ folder, isOwn, text });
+      if (!isOwn) this.#read(kind);
       if (!isAlone || performance.now() - known.lookedAt > LOOK_MS) this.#refresh(kind);
     } catch (error) {
       if (source !== undefined) this.problem = `not all results were kept: ${reasonOf(error)}`;
@@ -173,7 +175,7 @@ export class Journal {
 
   /** Entries beside the dump by another user or from version 0.1: shown as someone's claim, nothing more. */
   reported<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly Reported<T>[] {
-    return (this.#read(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
+    return (this.#kind(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
   }
 
   /** The locators of records with entries of a kind, each from its last entry: hints, like every locator here. */

@@ -144,7 +144,11 @@ describe('entries', () => {
   });
 
   test('are those of a journal that is opened anew, whoever appends and asks in between', () => {
-    const step = fc.record({ who: fc.nat(1), what: fc.constantFrom('append', 'ask', 'half a line'), text: fc.string() });
+    const step = fc.record({
+      who: fc.nat(1),
+      what: fc.constantFrom('append', 'ask', 'half a line'),
+      text: fc.string(),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         const directory = fresh();
