@@ -57,7 +57,7 @@ export class JobEnds {
     const events = stream?.[1] ?? [];
     for (const [id, fields] of events) {
       this.#seen = id;
-      const { event, jobId = '', returnvalue = '', failedReason = '' } = valuesOf(fields);
+      const { event, jobId = '', returnvalue = '', failedReason = '' } = streamValues(fields);
       if (event === 'completed') onCompleted(jobId, returnvalue);
       else if (event === 'failed') onFailed(jobId, failedReason);
     }
@@ -75,5 +75,5 @@ export class JobEnds {
 }
 
 /** The values of an entry of a stream, whose list has names and values in turn. */
-const valuesOf = (fields: readonly string[]): Record<string, string> =>
+const streamValues = (fields: readonly string[]): Record<string, string> =>
   Object.fromEntries(fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : [])));
