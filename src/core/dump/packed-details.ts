@@ -104,10 +104,17 @@ const NO_LINES: PackedLines = { text: '', ends: new Int32Array(0) };
 
 /** Lines that were unpacked last, of all files: a sorted list asks for them in any order. */
 const unpacked = new LRUCache<Uint8Array, PackedLines>({ maxSize: MOST_UNPACKED });
+/** The very last: neighbours mostly lie together. */
+let last: Uint8Array | undefined;
+let lastLines = NO_LINES;
+
+function packedLines(packed: Uint8Array | undefined): PackedLines {
+  if (packed !== last) [last, lastLines] = [packed, packed === undefined ? NO_LINES : unpackedLines(packed)];
+  return lastLines;
+}
 
 /** Kept bytes that cannot be unpacked hold nothing: their records are read instead. */
-function packedLines(packed: Uint8Array | undefined): PackedLines {
-  if (packed === undefined) return NO_LINES;
+function unpackedLines(packed: Uint8Array): PackedLines {
   const known = unpacked.get(packed);
   if (known !== undefined) return known;
   let text = '';

@@ -8,20 +8,24 @@ const SHORT = 48;
 const FIRST_WIDE = 0x80;
 /** Bytes of UTF-8 that a unit of a text takes at the most. */
 const MOST_OF_A_UNIT = 3;
+const ZERO = 0x30;
+const LETTER_A = 0x61;
+/** The greatest number whose digits `digits` writes, and the greatest with six hexadecimal digits. */
+const MOST_WHOLE = 2 ** 31 - 1;
+const MOST_SIX = 2 ** 24 - 1;
+
+/** Whether `digits` writes a number; 0 and -0 look alike. */
+export const isWhole = (value: number): boolean => value >= 0 && value <= MOST_WHOLE && (value | 0) === value;
+/** Whether `sixDigits` writes a number. */
+export const isSix = (value: number): boolean => isWhole(value) && value <= MOST_SIX;
 
 /** Lines as bytes. A text is encoded as it comes; a piece that recurs was encoded once. */
 export class ByteLines {
   #bytes = Buffer.allocUnsafeSlow(TOGETHER * 2);
   #length = 0;
-  #taken = 0;
 
   get length(): number {
     return this.#length;
-  }
-
-  /** How often bytes were taken: what was written since is still here. */
-  get taken(): number {
-    return this.#taken;
   }
 
   /** There is enough for a write. */
@@ -61,13 +65,30 @@ export class ByteLines {
     this.#length = from + length;
   }
 
-  /** Bytes that are here already. */
-  again(from: number, to: number): void {
-    this.#makeRoom(to - from);
-    const [bytes, by] = [this.#bytes, this.#length - from];
-    if (to - from < LONG) for (let at = from; at < to; at++) bytes[at + by] = bytes[at] ?? 0;
-    else bytes.copyWithin(this.#length, from, to);
-    this.#length += to - from;
+  /** @param value a whole number from 0 up to `MOST_WHOLE` */
+  digits(value: number): void {
+    let size = 1;
+    for (let rest = (value / 10) | 0; rest > 0; rest = (rest / 10) | 0) size++;
+    this.#makeRoom(size);
+    const [bytes, from] = [this.#bytes, this.#length];
+    for (let at = from + size - 1, rest = value | 0; at >= from; at--) {
+      const tens = (rest / 10) | 0;
+      bytes[at] = ZERO + rest - tens * 10;
+      rest = tens;
+    }
+    this.#length = from + size;
+  }
+
+  /** Six hexadecimal digits. @param value a whole number from 0 up to `MOST_SIX` */
+  sixDigits(value: number): void {
+    this.#makeRoom(6);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let shift = 20; shift >= 0; shift -= 4) {
+      const digit = (value >> shift) & 15;
+      bytes[at++] = digit < 10 ? ZERO + digit : LETTER_A + digit - 10;
+    }
+    this.#length = at;
   }
 
   /** All bytes so far, which nothing changes later. */
@@ -75,7 +96,6 @@ export class ByteLines {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.#bytes = Buffer.allocUnsafeSlow(TOGETHER * 2);
     this.#length = 0;
-    this.#taken++;
     return bytes;
   }
 

@@ -3,121 +3,141 @@ import type { NumberColumn } from '../../core/dump/number-column.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
-import { float64At, itemAt, uint32At } from '../../core/lists/at.ts';
+import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
-import { FACTS, factValue } from '../../core/rollout/facts.ts';
+import { FACTS, type Fact, factValue } from '../../core/rollout/facts.ts';
 import { memoised } from '../../core/text/memoised.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
-import type { ByteLines } from './byte-lines.ts';
+import { type ByteLines, isSix, isWhole } from './byte-lines.ts';
 import { COLUMNS, csvCells, findingCells } from './row-csv.ts';
 
 /** Prints the rows of a file from what was kept of it, character for character as from its records. */
 export class KeptRows {
   readonly #file: DumpFile;
+  readonly #isCsv: boolean;
   readonly #facts: readonly FactPiece[];
-  /** The number of each fact in the row that was printed last, and where its piece starts there. */
-  readonly #values: Float64Array;
-  readonly #starts: Uint32Array;
-  /** The group of the row before, and its cell: neighbours are mostly of one group. */
+  /** All after the facts that is the same in each row. */
+  readonly #afterFacts: Uint8Array;
+  /** The start of a line up to the locator's place; null if its cell is not simply its text. */
+  readonly #start: Uint8Array | null;
+  /** Of the row before, and what was printed for it: neighbours are mostly alike. */
+  #format: string | null = null;
+  #step: string | null = null;
+  #stepBytes: Uint8Array = Buffer.alloc(0);
   #group: string | null = null;
-  #groupText = '';
-  /** The value of `out.taken` when the row before was printed. */
-  #taken = -1;
-  /** The start of a line up to the locator's place. */
-  readonly #start: string;
-  readonly #stream: string;
+  #groupText = ',';
 
   constructor(file: DumpFile, csv: boolean) {
     this.#file = file;
-    this.#facts = factPieces(file, csv ? CSV_FACTS : JSON_FACTS);
-    this.#values = new Float64Array(this.#facts.length);
-    this.#starts = new Uint32Array(this.#facts.length + 1);
-    this.#start = csv ? plainStart(file) : `{"locator":${printJson(shownPath(file.path)).slice(0, -1)}`;
-    this.#stream = csv ? csvCells([file.stream]) : printJson(file.stream);
+    this.#isCsv = csv;
+    const { pieces, after } = factPieces(file, csv ? CSV_FACTS : JSON_FACTS);
+    this.#facts = pieces;
+    this.#afterFacts = Buffer.from(`${after}${csv ? ',' : ',"group":'}`);
+    this.#start = csv ? plainStart(file) : Buffer.from(`{"locator":${printJson(shownPath(file.path)).slice(0, -1)}`);
   }
 
   /** A line of `ls --json`. @param labels as JSON */
   json(out: ByteLines, record: number, details: RecordDetails, group: string | null, labels: string): void {
     const file = this.#file;
     const place = file.placeOf(record);
-    const start = this.#start + (PLAIN_PLACE.test(place) ? place : printJson(place).slice(1, -1));
+    if (this.#start !== null) out.piece(this.#start);
+    out.text(PLAIN_PLACE.test(place) ? place : printJson(place).slice(1, -1));
     const bytes = file.index.length(record);
     if (details.format === null) {
       out.text(
-        `${start}","format":null,"error":${details.error},"bytes":${bytes},"findings":${details.findings},"labels":${labels}}\n`,
+        `","format":null,"error":${details.error},"bytes":${bytes},"findings":${details.findings},"labels":${labels}}\n`,
       );
       return;
     }
-    const step = details.step === 'null' ? file.step : details.step;
-    out.text(
-      `${start}","format":${details.format},"stream":${this.#stream},"step":${step},"sample":${record + 1},"score":${details.score}`,
-    );
+    this.#addStep(out, details);
+    out.digits(record + 1);
+    out.piece(JSON_KEYS.score);
+    out.text(details.score);
     this.#addFacts(out, record);
-    out.text(`,"group":${group},"bytes":${bytes},"findings":${details.findings},"unobserved":`);
+    out.text(group ?? 'null');
+    out.piece(JSON_KEYS.bytes);
+    out.digits(bytes);
+    out.piece(JSON_KEYS.findings);
+    out.text(details.findings);
+    out.piece(JSON_KEYS.unobserved);
     out.piece(unobservedIn(file, record));
-    out.text(`,"extras":${details.extras},"labels":${labels}}\n`);
+    out.piece(JSON_KEYS.extras);
+    out.text(details.extras);
+    out.piece(JSON_KEYS.labels);
+    out.text(labels);
+    out.piece(END_OF_OBJECT);
   }
 
   /** A line of `ls --csv`. */
   csv(out: ByteLines, record: number, details: RecordDetails, group: string | null): void {
     const file = this.#file;
     const place = file.placeOf(record);
-    const locator =
-      this.#start !== '' && PLAIN_PLACE.test(place) ? this.#start + place : csvCells([file.locator(record)]);
-    const ends = `${file.index.length(record)},${findingTexts(details.findings)},${csvValue(details.error)}\n`;
-    if (details.format === null) {
-      out.text(`${locator}${','.repeat(COLUMNS - ENDS)}${ends}`);
-      return;
+    if (this.#start !== null && PLAIN_PLACE.test(place)) {
+      out.piece(this.#start);
+      out.text(place);
+    } else out.text(csvCells([file.locator(record)]));
+    if (details.format === null) out.text(','.repeat(COLUMNS - ENDS));
+    else {
+      this.#addStep(out, details);
+      out.digits(record + 1);
+      out.piece(COMMA);
+      out.text(csvValue(details.score));
+      this.#addFacts(out, record);
+      if (group !== this.#group) [this.#group, this.#groupText] = [group, `${csvValue(group)},`];
+      out.text(this.#groupText);
     }
-    const step = details.step === 'null' ? csvCells([file.step]) : csvValue(details.step);
-    out.text(`${locator},${this.#stream},${step},${record + 1},${csvValue(details.score)}`);
-    this.#addFacts(out, record);
-    if (group !== this.#group) [this.#group, this.#groupText] = [group, csvValue(group)];
-    out.text(`,${this.#groupText},${ends}`);
+    out.digits(file.index.length(record));
+    out.piece(COMMA);
+    out.text(findingTexts(details.findings));
+    out.piece(COMMA);
+    out.text(csvValue(details.error));
+    out.piece(END_OF_LINE);
   }
 
-  /** Copies the facts that the row before has, too: most facts of neighbours are equal. */
-  #addFacts(out: ByteLines, record: number): void {
-    const [facts, values, starts] = [this.#facts, this.#values, this.#starts];
-    const isBefore = out.taken === this.#taken;
-    this.#taken = out.taken;
-    let position = out.length;
-    let before = uint32At(starts, 0);
-    let same = -1;
-    for (let i = 0; i < facts.length; i++) {
-      const { column, print } = itemAt(facts, i);
-      const value = column === null ? 0 : column.at(record);
-      const end = uint32At(starts, i + 1);
-      const known = float64At(values, i);
-      starts[i] = position;
-      if (isBefore && (value === known || (Number.isNaN(value) && Number.isNaN(known)))) {
-        if (same < 0) same = before;
-        position += end - before;
-      } else {
-        if (same >= 0) out.again(same, before);
-        same = -1;
-        values[i] = value;
-        out.piece(print(value));
-        position = out.length;
-      }
-      before = end;
+  /** What lies between the place of a record and its number. */
+  #addStep(out: ByteLines, { format, step }: RecordDetails): void {
+    if (format !== this.#format || step !== this.#step) {
+      [this.#format, this.#step] = [format, step];
+      const { stream, step: ofFile } = this.#file;
+      const text = this.#isCsv
+        ? `,${csvCells([stream])},${step === 'null' ? csvCells([ofFile]) : csvValue(step)},`
+        : `","format":${format},"stream":${printJson(stream)},"step":${step === 'null' ? ofFile : step},"sample":`;
+      this.#stepBytes = Buffer.from(text);
     }
-    if (same >= 0) out.again(same, before);
-    starts[facts.length] = position;
+    out.piece(this.#stepBytes);
+  }
+
+  #addFacts(out: ByteLines, record: number): void {
+    for (const { before, column, add } of this.#facts) {
+      out.piece(before);
+      add(out, column.at(record));
+    }
+    out.piece(this.#afterFacts);
   }
 }
+
+const [COMMA, END_OF_LINE, END_OF_OBJECT] = [Buffer.from(','), Buffer.from('\n'), Buffer.from('}\n')];
+const jsonKey = (name: string): Uint8Array => Buffer.from(`,"${name}":`);
+const JSON_KEYS = {
+  score: jsonKey('score'),
+  bytes: jsonKey('bytes'),
+  findings: jsonKey('findings'),
+  unobserved: jsonKey('unobserved'),
+  extras: jsonKey('extras'),
+  labels: jsonKey('labels'),
+};
 
 /** A place that looks the same in JSON and CSV. */
 const PLAIN_PLACE = /^:[\d.:]+$/;
 
-/** The start of a locator in CSV; empty if its cell is not simply its text. */
-function plainStart(file: DumpFile): string {
+/** The start of a locator in CSV. */
+function plainStart(file: DumpFile): Uint8Array | null {
   const start = shownPath(file.path);
-  return csvCells([`${start}:1`]) === `${start}:1` && !/^[+-]?[.\d]*$/.test(start) ? start : '';
+  return csvCells([`${start}:1`]) === `${start}:1` && !/^[+-]?[.\d]*$/.test(start) ? Buffer.from(start) : null;
 }
 
-/** The cells of CSV after a row's bytes, with those. */
+/** The last cells of CSV: a row's bytes, and those after them. */
 const ENDS = 4;
 
 /** A piece of JSON as a cell. */
@@ -130,50 +150,63 @@ const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** The two cells of the findings. Most rollouts have none, and the others are mostly alike. */
 const findingTexts = (json: string): string => (json === '[]' ? ',' : csvCells(findingCells(parseJson(json))));
 
-type FactPrinter = (name: string, value: number | string | null) => string;
-
-/** Bytes of a line that depend on the number of a column, or on none. */
-interface FactPiece {
-  column: NumberColumn | null;
-  print(value: number): Uint8Array | string;
+/** How the numbers of a fact are printed: the same in all files. */
+interface FactPrinter {
+  /** All before the value. */
+  before: string;
+  textOf(value: number): string;
+  /** Writes the same. */
+  add(out: ByteLines, value: number): void;
 }
 
-/** Each fact as a member or a cell of a row; neighbours that are equal in all rows are one piece. */
-function factPieces(file: DumpFile, printers: readonly FactPiece['print'][]): FactPiece[] {
+/** A fact that differs from row to row, and what lies between it and the one before. */
+interface FactPiece {
+  before: Uint8Array;
+  column: NumberColumn;
+  add: FactPrinter['add'];
+}
+
+/** The facts of a file's rows; those that are equal in all rows are part of what lies between the others. */
+function factPieces(file: DumpFile, printers: readonly FactPrinter[]): { pieces: FactPiece[]; after: string } {
   const pieces: FactPiece[] = [];
   let same = '';
-  const endSame = (): void => {
-    const bytes = Buffer.from(same);
-    if (bytes.length > 0) pieces.push({ column: null, print: () => bytes });
-    same = '';
-  };
-  for (const [at, print] of printers.entries()) {
+  for (const [at, { before, textOf, add }] of printers.entries()) {
     const column = itemAt(file.index.columns.rows, at);
-    if (column.same !== undefined && column.length >= file.count) same += Buffer.from(print(column.same)).toString();
+    same += before;
+    if (column.same !== undefined && column.length >= file.count) same += textOf(column.same);
     else {
-      endSame();
-      pieces.push({ column, print });
+      pieces.push({ before: Buffer.from(same), column, add });
+      same = '';
     }
   }
-  endSame();
-  return pieces;
+  return { pieces, after: same };
 }
-
-/** Printers that all files share: a number is printed alike in each. */
-const factPrinters = (print: FactPrinter): FactPiece['print'][] =>
-  FACTS.map((fact) => memoised((value) => print(fact.name, Number.isNaN(value) ? null : factValue(fact, value))));
 
 /** Most facts are numbers, and printing those is the time of a row. */
 const isKnownNumber = (value: number | string | null): value is number =>
   typeof value === 'number' && Number.isFinite(value);
 const isWord = (value: number | string | null): value is string => typeof value === 'string' && /^\w+$/.test(value);
 
-const jsonFact: FactPrinter = (name, value) =>
-  `,"${name}":${isKnownNumber(value) ? value : isWord(value) ? `"${value}"` : printJson(value)}`;
-const csvFact: FactPrinter = (_, value) => `,${isKnownNumber(value) || isWord(value) ? value : csvCells([value])}`;
+/** @param quote around words */
+function factPrinter(fact: Fact, before: string, quote: string, print: (value: Printable) => string): FactPrinter {
+  const textOf = (number: number): string => {
+    const value = Number.isNaN(number) ? null : factValue(fact, number);
+    return isKnownNumber(value) ? `${value}` : isWord(value) ? quote + value + quote : print(value);
+  };
+  const pieceOf = memoised(textOf);
+  const add = (out: ByteLines, value: number): void => {
+    if (fact.words === undefined && !fact.isSignature && isWhole(value)) out.digits(value);
+    else if (fact.isSignature && isSix(value)) {
+      out.text(quote);
+      out.sixDigits(value);
+      out.text(quote);
+    } else out.piece(pieceOf(value));
+  };
+  return { before, textOf, add };
+}
 
-const JSON_FACTS = factPrinters(jsonFact);
-const CSV_FACTS = factPrinters(csvFact);
+const JSON_FACTS = FACTS.map((fact) => factPrinter(fact, `,"${fact.name}":`, '"', printJson));
+const CSV_FACTS = FACTS.map((fact) => factPrinter(fact, ',', '', (value) => csvCells([value])));
 
 /** The printed lists, by their bits: rollouts of one run have few. */
 const printed = new Map<number, Uint8Array>();

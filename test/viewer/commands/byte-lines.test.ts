@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteLines } from '../../../src/viewer/commands/byte-lines.ts';
+import { ByteLines, isSix, isWhole } from '../../../src/viewer/commands/byte-lines.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -9,7 +9,11 @@ const text = fc.oneof(
 const step = fc.oneof(
   fc.record({ do: fc.constant('text' as const), text }),
   fc.record({ do: fc.constant('piece' as const), text }),
-  fc.record({ do: fc.constant('again' as const), from: fc.nat(), to: fc.nat() }),
+  fc.record({
+    do: fc.constant('digits' as const),
+    value: fc.oneof(fc.nat(), fc.constantFrom(0, -0, 9, 10, 2 ** 31 - 1)),
+  }),
+  fc.record({ do: fc.constant('sixDigits' as const), value: fc.nat({ max: 2 ** 24 - 1 }) }),
   fc.record({ do: fc.constant('take' as const) }),
 );
 
@@ -23,10 +27,13 @@ test('bytes are those of the texts in their order, whatever is taken in between'
         if (one.do === 'text') lines.text(one.text);
         if (one.do === 'piece') lines.piece(Buffer.from(one.text));
         if (one.do === 'text' || one.do === 'piece') wanted = Buffer.concat([wanted, Buffer.from(one.text)]);
-        if (one.do === 'again') {
-          const [from, to] = [one.from, one.to].map((at) => at % (wanted.length + 1)).sort((a, b) => a - b);
-          lines.again(from ?? 0, to ?? 0);
-          wanted = Buffer.concat([wanted, wanted.subarray(from, to)]);
+        if (one.do === 'digits') {
+          lines.digits(one.value);
+          wanted = Buffer.concat([wanted, Buffer.from(String(one.value))]);
+        }
+        if (one.do === 'sixDigits') {
+          lines.sixDigits(one.value);
+          wanted = Buffer.concat([wanted, Buffer.from(one.value.toString(16).padStart(6, '0'))]);
         }
         expect(lines.length).toBe(wanted.length);
         if (one.do !== 'take') continue;
@@ -45,4 +52,10 @@ test('what was written stays when there is no more room', () => {
   for (let i = 0; i < 40; i++) lines.text(line);
   expect(lines.isFull).toBe(true);
   expect(lines.take().toString()).toBe(line.repeat(40));
+});
+
+test('numbers are whole as far as their digits can be written', () => {
+  for (const value of [0, -0, 1, 2 ** 24, 2 ** 31 - 1]) expect(isWhole(value)).toBe(true);
+  for (const value of [-1, 0.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY]) expect(isWhole(value)).toBe(false);
+  expect([0, 2 ** 24 - 1, 2 ** 24, -1].map(isSix)).toEqual([true, true, false, false]);
 });
