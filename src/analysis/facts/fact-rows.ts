@@ -103,6 +103,10 @@ class TableRows implements FactRows {
   #sets: FindingSets | null = null;
   #groups: Int32Array | null = null;
   #prompts: Int32Array | null = null;
+  /** The file of the last place, and its rows. */
+  #file = 0;
+  #fileStart = 0;
+  #fileEnd = 0;
 
   constructor(dump: Dump, table: FactTable, accepted: Uint32Array | null) {
     this.#dump = dump;
@@ -190,8 +194,12 @@ class TableRows implements FactRows {
   place(row: number): { file: DumpFile; record: number } {
     const at = this.#accepted?.[row] ?? row;
     const { starts, files } = this.#table;
-    const file = this.#table.fileAt(at);
-    return { file: itemAt(files, file), record: at - numberInAt(starts, file) };
+    // Neighbours are mostly of one file.
+    if (at < this.#fileStart || at >= this.#fileEnd) {
+      this.#file = this.#table.fileAt(at);
+      [this.#fileStart, this.#fileEnd] = [numberInAt(starts, this.#file), numberInAt(starts, this.#file + 1)];
+    }
+    return { file: itemAt(files, this.#file), record: at - this.#fileStart };
   }
 
   factNumbers(name: string): Float64Array {

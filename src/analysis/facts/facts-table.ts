@@ -2,7 +2,7 @@ import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
-import { FACTS, factValue } from '../../core/rollout/facts.ts';
+import { FACTS, factValue, formOf, type NumberForm } from '../../core/rollout/facts.ts';
 import type { FactRows } from './fact-rows.ts';
 import { GROUP_MEASURES } from './group-measures.ts';
 
@@ -12,6 +12,8 @@ export type FactCell = number | string | boolean | null;
 export interface KeyedCells {
   keys: Float64Array | Int32Array | Uint32Array;
   cellOf(key: number): FactCell;
+  /** What a key is whose cell is known. */
+  form: NumberForm;
 }
 
 /** A column of the table of facts, as a file or a database has it. */
@@ -28,6 +30,7 @@ export function factColumns(facts: FactRows, runOf: (path: string) => string): F
   const ofFile = (cellOf: (file: DumpFile) => string): KeyedCells => ({
     keys: of,
     cellOf: (at) => cellOf(itemAt(files, at)),
+    form: 'other',
   });
   return [
     { name: 'run', type: 'STRING', ...ofFile(({ path }) => runOf(path)) },
@@ -35,13 +38,14 @@ export function factColumns(facts: FactRows, runOf: (path: string) => string): F
     { name: 'stream', type: 'STRING', ...ofFile(({ stream }) => stream) },
     numbers(facts, 'step'),
     scores(facts),
-    { name: 'group_id', type: 'INT32', keys: groups, cellOf: countOrNull },
-    { name: 'prompt_id', type: 'INT32', keys: prompts, cellOf: countOrNull },
+    { name: 'group_id', type: 'INT32', keys: groups, ...COUNTS },
+    { name: 'prompt_id', type: 'INT32', keys: prompts, ...COUNTS },
     ...GROUP_MEASURES.map((name) => numbers(facts, name)),
     ...FACTS.map((fact): FactColumn => {
-      if (fact.words === undefined && fact.isSignature === undefined) return numbers(facts, fact.name);
+      const form = formOf(fact);
+      if (form === 'number') return numbers(facts, fact.name);
       const cellOf = (value: number): FactCell => (Number.isNaN(value) ? null : factValue(fact, value));
-      return { name: wordOf(fact.name), type: 'STRING', keys: facts.factNumbers(fact.name), cellOf };
+      return { name: wordOf(fact.name), type: 'STRING', keys: facts.factNumbers(fact.name), cellOf, form };
     }),
     ...findingColumns(facts),
     ...extraColumns(facts),
@@ -70,13 +74,16 @@ const numbers = (facts: FactRows, name: string): FactColumn => ({
   name: wordOf(name),
   type: 'DOUBLE',
   keys: facts.numbers(name),
-  cellOf: numberOrNull,
+  ...NUMBERS,
 });
 
-const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+const NUMBERS = {
+  cellOf: (value: number): number | null => (Number.isNaN(value) ? null : value),
+  form: 'number',
+} as const;
 
 /** -1 is no group. */
-const countOrNull = (value: number): number | null => (value < 0 ? null : value);
+const COUNTS = { cellOf: (value: number): number | null => (value < 0 ? null : value), form: 'number' } as const;
 
 /** A recorded NaN is one; a rollout without a score has none. */
 function scores(facts: FactRows): FactColumn {
@@ -86,7 +93,7 @@ function scores(facts: FactRows): FactColumn {
   };
   const keys = facts.numbers('score');
   const hasNaN = keys.some((score, row) => Number.isNaN(score) && at(row) !== null);
-  return { name: 'score', type: 'DOUBLE', ...(hasNaN ? { at } : { keys, cellOf: numberOrNull }) };
+  return { name: 'score', type: 'DOUBLE', ...(hasNaN ? { at } : { keys, ...NUMBERS }) };
 }
 
 /** Few sets of findings occur in a dump, so each check is asked once a set; those that answer alike share their cells. */
@@ -98,7 +105,7 @@ function findingColumns(facts: FactRows): FactColumn[] {
     const answers = bySet.join();
     const cellOf = known.get(answers) ?? ((set: number): FactCell => bySet[set] ?? null);
     known.set(answers, cellOf);
-    return { name: `finding_${check}`, type: 'BOOLEAN', keys: of, cellOf };
+    return { name: `finding_${check}`, type: 'BOOLEAN', keys: of, cellOf, form: 'other' };
   });
 }
 
@@ -122,7 +129,7 @@ function extraColumns(facts: FactRows): FactColumn[] {
       const at = (row: number) => numberIn(cells[row]);
       if (known.some((cell) => Number.isNaN(cell))) return [{ name: column, type: 'DOUBLE', at }];
       const keys = Float64Array.from(cells, (cell) => numberIn(cell) ?? Number.NaN);
-      return [{ name: column, type: 'DOUBLE', keys, cellOf: numberOrNull }];
+      return [{ name: column, type: 'DOUBLE', keys, ...NUMBERS }];
     }
     return [{ name: column, type: 'STRING', ...keyedBy(cells, cellText) }];
   });
@@ -140,7 +147,7 @@ function keyedBy(cells: readonly TableCell[], cellOf: (cell: TableCell) => FactC
     return key;
   });
   const all = [...known.keys()];
-  return { keys, cellOf: (key) => all[key] ?? null };
+  return { keys, cellOf: (key) => all[key] ?? null, form: 'other' };
 }
 
 const numberIn = (cell: TableCell): number | null =>

@@ -319,6 +319,12 @@ function timeOf({ times }: Rollout, kind: 'wall' | keyof ReturnType<typeof timeB
 export const factValue = ({ words, isSignature }: Fact, value: number): number | string =>
   isSignature ? value.toString(16).padStart(6, '0') : (words?.[value] ?? value);
 
+/** What known numbers stand for: themselves, six hexadecimal digits, or anything else. */
+export type NumberForm = 'number' | 'signature' | 'other';
+
+export const formOf = ({ words, isSignature }: Fact): NumberForm =>
+  words !== undefined ? 'other' : isSignature ? 'signature' : 'number';
+
 /** A fact whose numbers can be added: not words, signatures or moments. */
 export const isQuantity = ({ words, isSignature, isMoment }: Fact): boolean =>
   words === undefined && isSignature === undefined && isMoment === undefined;

@@ -15,9 +15,9 @@ const MOST_WHOLE = 2 ** 31 - 1;
 const MOST_SIX = 2 ** 24 - 1;
 
 /** Whether `digits` writes a number; 0 and -0 look alike. */
-export const isWhole = (value: number): boolean => value >= 0 && value <= MOST_WHOLE && (value | 0) === value;
+export const hasDigits = (value: number): boolean => value >= 0 && value <= MOST_WHOLE && (value | 0) === value;
 /** Whether `sixDigits` writes a number. */
-export const isSix = (value: number): boolean => isWhole(value) && value <= MOST_SIX;
+export const hasSixDigits = (value: number): boolean => hasDigits(value) && value <= MOST_SIX;
 
 /** Lines as bytes. A text is encoded as it comes; a piece that recurs was encoded once. */
 export class ByteLines {

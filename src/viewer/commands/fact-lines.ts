@@ -1,47 +1,41 @@
 import type { FactColumn, KeyedCells } from '../../analysis/facts/facts-table.ts';
-import { memoised } from '../../core/text/memoised.ts';
 import type { ByteLines } from './byte-lines.ts';
+import { cellAdder } from './cell-adder.ts';
 import { csvCells } from './row-csv.ts';
 
-/** Some cells of a line, each with the comma before it. */
-type Part = string | ((row: number) => string | Uint8Array);
+/** Some cells of a line. */
+type Part = string | ((row: number, out: ByteLines) => void);
 
 /** Prints the lines of a table as CSV: cells that recur once, and neighbours that depend on one number as one text. */
 export function factLines(columns: readonly FactColumn[], rows: number): (row: number, out: ByteLines) => void {
   const parts: Part[] = [];
+  const add = (part: Part): void => {
+    if (parts.length > 0) parts.push(',');
+    parts.push(part);
+  };
   let alike: KeyedCells[] = [];
   const end = (): void => {
-    const [first] = alike;
+    const [first, ...others] = alike;
     if (first === undefined) return;
     const own = alike;
     const { keys } = first;
-    const isStart = parts.length === 0;
-    const textOf = (key: number): string => {
-      let text = '';
-      for (const { cellOf } of own) {
-        const cell = cellOf(key);
-        text += typeof cell === 'number' && Number.isFinite(cell) ? `,${cell}` : `,${csvCells([cell])}`;
-      }
-      return isStart ? text.slice(1) : text;
-    };
-    const pieceOf = memoised(textOf);
-    parts.push(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row) => pieceOf(keys[row] ?? Number.NaN));
+    const textOf = (key: number): string => csvCells(own.map(({ cellOf }) => cellOf(key)));
+    const addCell = cellAdder(others.length === 0 ? first.form : 'other', textOf);
+    add(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row, out) => addCell(out, keys[row] ?? Number.NaN));
     alike = [];
   };
   for (const column of columns) {
-    if ('at' in column) {
-      end();
-      const comma = parts.length === 0 ? '' : ',';
-      parts.push((row) => comma + csvCells([column.at(row)]));
-      continue;
-    }
-    if (alike[0]?.keys !== column.keys) end();
-    alike.push(column);
+    if ('at' in column || alike[0]?.keys !== column.keys) end();
+    if ('at' in column) add((row, out) => out.text(csvCells([column.at(row)])));
+    else alike.push(column);
   }
   end();
   const joined = joinedParts([...parts, '\n']);
   return (row, out) => {
-    for (const part of joined) out.piece(typeof part === 'function' ? part(row) : part);
+    for (const part of joined) {
+      if (typeof part === 'function') part(row, out);
+      else out.piece(part);
+    }
   };
 }
 

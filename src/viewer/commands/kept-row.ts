@@ -6,10 +6,10 @@ import { type Printable, printJson } from '../../core/json/print.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
-import { FACTS, type Fact, factValue } from '../../core/rollout/facts.ts';
-import { memoised } from '../../core/text/memoised.ts';
+import { FACTS, type Fact, factValue, formOf } from '../../core/rollout/facts.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
-import { type ByteLines, isSix, isWhole } from './byte-lines.ts';
+import type { ByteLines } from './byte-lines.ts';
+import { cellAdder } from './cell-adder.ts';
 import { COLUMNS, csvCells, findingCells } from './row-csv.ts';
 
 /** Prints the rows of a file from what was kept of it, character for character as from its records. */
@@ -193,16 +193,7 @@ function factPrinter(fact: Fact, before: string, quote: string, print: (value: P
     const value = Number.isNaN(number) ? null : factValue(fact, number);
     return isKnownNumber(value) ? `${value}` : isWord(value) ? quote + value + quote : print(value);
   };
-  const pieceOf = memoised(textOf);
-  const add = (out: ByteLines, value: number): void => {
-    if (fact.words === undefined && !fact.isSignature && isWhole(value)) out.digits(value);
-    else if (fact.isSignature && isSix(value)) {
-      out.text(quote);
-      out.sixDigits(value);
-      out.text(quote);
-    } else out.piece(pieceOf(value));
-  };
-  return { before, textOf, add };
+  return { before, textOf, add: cellAdder(formOf(fact), textOf, quote) };
 }
 
 const JSON_FACTS = FACTS.map((fact) => factPrinter(fact, `,"${fact.name}":`, '"', printJson));

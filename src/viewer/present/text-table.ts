@@ -57,8 +57,8 @@ export function csvCell(cell: string): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Most cells of a long table. */
-const ORDINARY = /^[\w.]*$/;
+/** Nothing to quote, and no formula. */
+const ORDINARY = /^(?:[^=+\-@\t\r",\n][^",\n\r]*)?$/;
 
 const isNumeric = (cell: string): boolean =>
   /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(cell) || cell === '-inf';

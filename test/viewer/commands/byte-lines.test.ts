@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteLines, isSix, isWhole } from '../../../src/viewer/commands/byte-lines.ts';
+import { ByteLines, hasDigits, hasSixDigits } from '../../../src/viewer/commands/byte-lines.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -55,7 +55,7 @@ test('what was written stays when there is no more room', () => {
 });
 
 test('numbers are whole as far as their digits can be written', () => {
-  for (const value of [0, -0, 1, 2 ** 24, 2 ** 31 - 1]) expect(isWhole(value)).toBe(true);
-  for (const value of [-1, 0.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY]) expect(isWhole(value)).toBe(false);
-  expect([0, 2 ** 24 - 1, 2 ** 24, -1].map(isSix)).toEqual([true, true, false, false]);
+  for (const value of [0, -0, 1, 2 ** 24, 2 ** 31 - 1]) expect(hasDigits(value)).toBe(true);
+  for (const value of [-1, 0.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY]) expect(hasDigits(value)).toBe(false);
+  expect([0, 2 ** 24 - 1, 2 ** 24, -1].map(hasSixDigits)).toEqual([true, true, false, false]);
 });

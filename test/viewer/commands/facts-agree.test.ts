@@ -123,13 +123,14 @@ test('columns of any length and any gaps come back from a Parquet file as they w
         if (form === 'numbers' && type === 'DOUBLE') {
           const keys = Float64Array.from(all, (cell) => (typeof cell === 'number' ? cell : Number.NaN));
           const cells = Array.from(keys, (key) => (Number.isNaN(key) ? null : key));
-          return { ...own, all: cells, keys, cellOf: (key) => (Number.isNaN(key) ? null : key) };
+          return { ...own, all: cells, keys, cellOf: (key) => (Number.isNaN(key) ? null : key), form: 'number' };
         }
         if (form === 'own') return { ...own, at: (row) => all[row] ?? null };
         return {
           ...own,
           keys: Int32Array.from(all, (_, row) => row % drawn.length),
           cellOf: (key) => drawn[key] ?? null,
+          form: 'other',
         };
       });
       const addLine = factLines(named, rows);
