@@ -21,7 +21,7 @@ const place = {
     index: { length: () => 1, columns: NO_COLUMNS },
     stepOf: () => 1,
     score: () => null,
-    measures: () => () => Number.NaN,
+    measures: () => Float64Array.of(Number.NaN),
     isRead: () => null,
     signals: null,
   },

@@ -20,7 +20,7 @@ const holds = (filter: string, read: ReturnType<typeof line>): boolean => {
     index: { length: () => 1, columns: NO_COLUMNS },
     isRead: () => false,
     signals: null,
-    measures: (name: string) => () => (name === 'group.std' ? 0 : Number.NaN),
+    measures: (name: string) => Float64Array.of(name === 'group.std' ? 0 : Number.NaN),
     stepOf: () => read.rollout?.step ?? null,
     score: () => undefined,
   };

@@ -5,6 +5,7 @@ import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { isOwnCell } from '../../core/dump/record-facts.ts';
 import type { JsonValue } from '../../core/json/value.ts';
 import { float64At, itemAt, numberInAt, uint32At } from '../../core/lists/at.ts';
+import { placesWhile } from '../../core/lists/places.ts';
 import type { Check } from '../../core/rollout/checks.ts';
 import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, isQuantity } from '../../core/rollout/facts.ts';
@@ -17,7 +18,7 @@ import { laySignals } from '../signal/lay-signals.ts';
 import { type FactTable, factTableOf, layMeasures } from './fact-table.ts';
 import { type FindingSets, findingSetsOf } from './finding-sets.ts';
 import { isGroupMeasure } from './group-measures.ts';
-import { accepter } from './passing.ts';
+import { acceptedBlocks } from './passing.ts';
 
 /** The facts of many rollouts by column; row i is the same rollout in each column. Bad records are rows too. */
 export interface FactRows {
@@ -86,9 +87,9 @@ function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRo
   if (filter === null) return new TableRows(dump, table, null);
   const accepted = new Uint32Array(table.length);
   let length = 0;
+  const acceptedIn = acceptedBlocks(filter, kept);
   table.eachFile((file, start, count) => {
-    const accepts = accepter(filter, file, kept);
-    for (let record = 0; record < count; record++) if (accepts(record)) accepted[length++] = start + record;
+    for (const record of acceptedIn(file, 0, count)) accepted[length++] = start + record;
   });
   return new TableRows(dump, table, accepted.slice(0, length));
 }
@@ -295,15 +296,8 @@ class TableRows implements FactRows {
 }
 
 /** How many of the ascending rows are below a row. */
-function countBelow(rows: Uint32Array, row: number): number {
-  let [low, high] = [0, rows.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (uint32At(rows, middle) < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const countBelow = (rows: Uint32Array, row: number): number =>
+  placesWhile(rows.length, (at) => uint32At(rows, at) < row);
 
 /** The value from the columns, or else from the record. */
 function fieldValue(file: DumpFile, field: Field): (record: number) => JsonValue | undefined {

@@ -1,6 +1,6 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
-import { float64At, itemAt, lastItem, numberInAt, uint32At } from '../../core/lists/at.ts';
+import { itemAt, lastItem, numberInAt, uint32At } from '../../core/lists/at.ts';
 import { factAt } from '../../core/rollout/facts.ts';
 import { type GroupMeasure, groupMeasure, isGroupMeasure } from './group-measures.ts';
 import { type GroupColumns, GroupNumbering, type GroupNumbers } from './group-numbers.ts';
@@ -276,9 +276,6 @@ export function layMeasures(dump: Dump): void {
   for (const file of table.files) {
     const start = table.rowOf(file, 0);
     const { count } = file;
-    file.measures = (name) => {
-      const measure = isGroupMeasure(name) ? table.measure(name) : NO_ROWS;
-      return (record) => (record < count ? float64At(measure, start + record) : Number.NaN);
-    };
+    file.measures = (name) => (isGroupMeasure(name) ? table.measure(name).subarray(start, start + count) : NO_ROWS);
   }
 }

@@ -1,5 +1,7 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
+import { uint8At } from '../../core/lists/at.ts';
+import { BLOCK, verdictBlocks } from '../query/column-blocks.ts';
 import { ASK, YES } from '../query/evaluator.ts';
 import type { KeptLookup } from '../query/kept.ts';
 import { verdictOn } from '../query/on-columns.ts';
@@ -34,10 +36,9 @@ export async function* passingWithDetails(
   filter: Query | null,
   kept?: KeptLookup,
 ): AsyncGenerator<readonly number[]> {
-  const accepts = filter === null ? () => true : accepter(filter, file, kept);
+  const accepted = filter === null ? null : acceptedBlocks(filter, kept);
   for await (const [from, to] of stretches(dump, file, filter?.cost === 'facts')) {
-    const passed: number[] = [];
-    for (let record = from; record < to; record++) if (accepts(record)) passed.push(record);
+    const passed = accepted?.(file, from, to) ?? Array.from({ length: to - from }, (_, at) => from + at);
     await dump.lookAt(file, passed, true);
     yield passed;
   }
@@ -71,5 +72,29 @@ export function accepter(filter: Query, file: DumpFile, kept?: KeptLookup): (rec
   return (record) => {
     const verdict = verdictOf(record);
     return verdict === YES || (verdict === ASK && filter.accepts(Subject.of({ file, record }, kept)));
+  };
+}
+
+/** The same for neighbours: the records from one up to another that pass. */
+export function acceptedBlocks(
+  filter: Query,
+  kept?: KeptLookup,
+): (file: DumpFile, from: number, to: number) => number[] {
+  const verdictsOf = verdictBlocks(filter.expression);
+  const verdicts = new Uint8Array(BLOCK);
+  return (file, first, end) => {
+    const accepts = accepter(filter, file, kept);
+    const isKnown = file.index.looked >= file.count;
+    const accepted: number[] = [];
+    for (let from = first; from < end; from += BLOCK) {
+      const count = Math.min(BLOCK, end - from);
+      if (isKnown) verdictsOf({ file, from, count }, verdicts);
+      else verdicts.fill(ASK);
+      for (let i = 0; i < count; i++) {
+        const verdict = uint8At(verdicts, i);
+        if (verdict === YES || (verdict === ASK && accepts(from + i))) accepted.push(from + i);
+      }
+    }
+    return accepted;
   };
 }

@@ -1,6 +1,6 @@
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { JsonValue } from '../../core/json/value.ts';
-import { itemAt } from '../../core/lists/at.ts';
+import { float64At, itemAt } from '../../core/lists/at.ts';
 import { Facts } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, factValue } from '../../core/rollout/facts.ts';
 import { ASK, evaluator, type FilterTerm, type FilterVerdict, NO, termTest, YES } from './evaluator.ts';
@@ -31,8 +31,8 @@ export interface IndexedFile {
   stepOf(record: number): number | null;
   /** undefined if the line's end did not show it. */
   score(record: number): number | null | undefined;
-  /** A measure of the records' groups by name, NaN if unknown; null if the groups were not computed yet. */
-  measures: ((name: string) => (record: number) => number) | null;
+  /** A measure of each record's group by name, NaN if unknown; null if the groups were not computed yet. */
+  measures: ((name: string) => Float64Array) | null;
   /** The findings of its step that a record is part of; null if the steps were not examined yet. */
   signals: ReadonlyMap<number, readonly string[]> | null;
   /** Whether this user has read it; null if nothing keeps that. */
@@ -75,14 +75,14 @@ export function knownValue(file: IndexedFile, field: Field): FieldReader {
       return (record) => file.isRead(record) ?? undefined;
     case 'group': {
       let laid: IndexedFile['measures'] = null;
-      let measure = (_: number): number => Number.NaN;
+      let measure: Float64Array = new Float64Array(0);
       return (record) => {
         if (file.measures === null) return IN_RECORD;
         if (file.measures !== laid) {
           laid = file.measures;
           measure = laid(field.name);
         }
-        const value = measure(record);
+        const value = float64At(measure, record);
         return Number.isNaN(value) ? undefined : value;
       };
     }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json/value.ts';
+import { float64At } from '../lists/at.ts';
 import { NumberColumn } from './number-column.ts';
 
 /** Only the record itself has the value. */
@@ -103,6 +104,31 @@ export class CellColumn {
   /** The number of a row: 1 and 0 for true and false, integers of any length; NaN if it has none. */
   numberAt(row: number): number {
     return this.#kinds.at(row) === TEXT ? Number.NaN : this.#values.at(row);
+  }
+
+  /** Copies the numbers of the rows from `from` on, NaN for none. @returns false if one has another value */
+  copyNumbers(target: Float64Array, length: number, from: number): boolean {
+    for (let i = 0; i < length; i++) {
+      const kind = this.#kinds.at(from + i);
+      if (kind === TEXT || kind === OTHER) return false;
+    }
+    this.#values.copyTo(target, 0, length, from);
+    // A recorded NaN is a value.
+    for (let i = 0; i < length; i++)
+      if (Number.isNaN(float64At(target, i)) && this.#kinds.at(from + i) === NUMBER) return false;
+    return true;
+  }
+
+  /** Judges the values of rows, those that recur once. */
+  judged<Verdict>(judge: (value: JsonValue | undefined | typeof IN_RECORD) => Verdict): (row: number) => Verdict {
+    const known: Verdict[] = [];
+    return (row) => {
+      const kind = this.#kinds.at(row);
+      if (kind === NUMBER) return judge(this.#values.at(row));
+      const name = kind === TEXT ? CELL_KINDS + this.#values.at(row) : Number.isNaN(kind) ? MISSING : kind;
+      known[name] ??= judge(this.at(row));
+      return known[name];
+    };
   }
 
   truncate(length: number): void {

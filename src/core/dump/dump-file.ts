@@ -76,7 +76,7 @@ export class DumpFile {
   folders = '';
   readonly #numberOfName: number | null;
   /** A measure of its records from the groups of the whole dump, by name; set by whoever computes all groups. */
-  measures: ((name: string) => (record: number) => number) | null = null;
+  measures: ((name: string) => Float64Array) | null = null;
   /** Findings of whole steps, for the records that they concern; set by whoever examined all steps. */
   signals: ReadonlyMap<number, readonly string[]> | null = null;
   /** The rollouts that this user has read; null if that is not tracked. */

@@ -66,8 +66,14 @@ export class Facts {
 
   /** A test for columns with rows of facts, without an object per row. */
   static finder(check: Check): (columns: readonly { at(row: number): number }[], row: number) => boolean {
+    const isFound = Facts.inBits(check);
+    return (columns, row) => isFound(itemAt(columns, FOUND).at(row));
+  }
+
+  /** The same for a cell of such a column. */
+  static inBits(check: Check): (found: number) => boolean {
     const bit = bitOf(check);
-    return (columns, row) => hasBit(itemAt(columns, FOUND).at(row), bit);
+    return (found) => hasBit(found, bit);
   }
 
   /** The number of checks that found something in a row of such columns. */

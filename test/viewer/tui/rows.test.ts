@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matcher, rawFilter } from '../../../src/analysis/text-search.ts';
 import type { DumpFile, DumpRecord } from '../../../src/core/dump/dump-file.ts';
 import { FreshRows } from '../../../src/viewer/tui/rows/fresh-rows.ts';
 import { markSigns } from '../../../src/viewer/tui/rows/mark-signs.ts';
+import { RecordList } from '../../../src/viewer/tui/rows/record-list.ts';
 import { groupRows, nearestIn, positionIn, rowsOf } from '../../../src/viewer/tui/rows/rows.ts';
 import { MAX_HITS, Scan } from '../../../src/viewer/tui/rows/scan.ts';
 import { hitRanges } from '../../../src/viewer/tui/rows/search.ts';
 import { Searches } from '../../../src/viewer/tui/rows/searches.ts';
 import { SortTable } from '../../../src/viewer/tui/rows/sort-table.ts';
-import { Uint32List } from '../../../src/viewer/tui/rows/uint32-list.ts';
 import { initialState } from '../../../src/viewer/tui/state/state.ts';
 import { toolRollout } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
@@ -157,13 +158,34 @@ describe('rows', () => {
     expect(group.near({ file: a, record: 1 })).toBe(0);
   });
 
-  test('a list of numbers that shrinks is copied: what was read stays', () => {
-    const list = new Uint32List();
-    for (let i = 0; i < 100; i++) list.push(i);
+  test('a list of records that shrinks is copied: what was read stays', () => {
+    const list = new RecordList();
+    list.push(1);
+    for (let i = 2; i <= 100; i++) list.push(i);
     const { values } = list;
     list.pop();
-    list.push(7);
-    expect([values[99], list.at(99), list.length]).toEqual([99, 7, 100]);
+    list.push(107);
+    expect([values?.[99], list.last, list.length]).toEqual([100, 107, 100]);
+  });
+
+  test('of a file are not written down while they are all from the first on', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.integer({ min: 1, max: 2 }), { maxLength: 80 }), { maxLength: 4 }), (gaps) => {
+        const list = new RecordList();
+        const wanted: number[] = [];
+        for (const [at, some] of gaps.entries()) {
+          const records = some.map(
+            (_, i) => (wanted.at(-1) ?? -1) + 1 + some.slice(0, i + 1).filter((by) => by === 2).length + i,
+          );
+          wanted.push(...records);
+          if (at % 2 === 0) list.pushAll(Uint32Array.from(records));
+          else for (const record of records) list.push(record);
+        }
+        expect(list.length).toBe(wanted.length);
+        expect([...(list.values?.subarray(0, list.length) ?? wanted.keys())]).toEqual(wanted);
+        expect(list.values === null).toBe(wanted.every((record, at) => record === at));
+      }),
+    );
   });
 });
 
@@ -173,7 +195,7 @@ describe('a sorted list', () => {
     const table = new SortTable(descending);
     const values = [2, null, 'text', Number.NaN, 1, 2, 'abc'];
     for (const [i, value] of values.entries()) table.add(i === 5 ? a : b, i, value);
-    table.kill(4);
+    table.kill(b, 4);
     table.rankFiles([a, b]);
     for (const _ of table.merge());
     return [...table.order].map((id) => table.place(id).record);

@@ -9,11 +9,11 @@ import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { Rows } from '../state/rows.ts';
 import type { FilteredFile } from './filtered-file.ts';
 import type { QueryPool } from './query-pool.ts';
+import { RecordList } from './record-list.ts';
 import { type RowAnswer, RowFilter } from './row-filter.ts';
 import { allRows, positionIn, rowsOf } from './rows.ts';
 import { SortTable } from './sort-table.ts';
 import { sortedRows } from './sorted-rows.ts';
-import { Uint32List } from './uint32-list.ts';
 
 /** ms of work before pending keys are handled. */
 const SLICE_MS = 8;
@@ -294,11 +294,8 @@ export class FilteredRows {
         if (part.looked > 0) {
           part.looked--;
           part.next = part.looked;
-          if (part.records.length > 0 && part.records.at(part.records.length - 1) === part.looked) {
-            if (this.#table !== null) this.#table.kill(part.ids.at(part.ids.length - 1));
-            part.records.pop();
-            part.ids.pop();
-          }
+          this.#table?.kill(file, part.looked);
+          if (part.records.last === part.looked) part.records.pop();
         }
       }
     }
@@ -307,7 +304,7 @@ export class FilteredRows {
 
   #forget(part: FilteredFile): void {
     this.#parts.delete(part.file);
-    if (this.#table !== null) for (let i = 0; i < part.ids.length; i++) this.#table.kill(part.ids.at(i));
+    this.#table?.killAll(part.file);
   }
 
   #part(file: DumpFile): FilteredFile {
@@ -321,8 +318,7 @@ export class FilteredRows {
       bytes,
       next: 0,
       looked: 0,
-      records: new Uint32List(),
-      ids: new Uint32List(),
+      records: new RecordList(),
     };
     this.#parts.set(file, part);
     return part;
@@ -335,7 +331,7 @@ export class FilteredRows {
     if (end === next) return false;
     part.records.pushAll(records);
     this.#isQuick = this.#table !== null;
-    if (this.#table !== null) part.ids.pushAll(this.#table.addAll(file, records, numbers));
+    this.#table?.addAll(file, records, numbers);
     part.next = end;
     part.looked = end;
     return true;
@@ -378,8 +374,7 @@ export class FilteredRows {
   #valueOf({ file, record }: Place, { sort, extra }: RowsWish): SortValue | undefined {
     if (this.#table === null || extra != null || this.wanted.extra != null || sort?.key !== this.wanted.sort?.key)
       return undefined;
-    const part = this.#parts.get(file)!;
-    return this.#table.value(part.ids.at(position(part, record)));
+    return this.#table.value(this.#table.idOf({ file, record }));
   }
 
   async #settle({ part, from, verdicts, open, answer }: Batch): Promise<void> {
@@ -395,7 +390,7 @@ export class FilteredRows {
     for (const [i, verdict] of verdicts.entries()) {
       if (verdict == null) continue;
       part.records.push(from + i);
-      if (this.#table !== null) part.ids.push(this.#table.add(file, from + i, verdict.value));
+      this.#table?.add(file, from + i, verdict.value);
     }
     part.looked = from + verdicts.length;
   }

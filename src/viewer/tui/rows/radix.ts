@@ -8,91 +8,180 @@ const SHIFTS = [0, BITS, 2 * BITS] as const;
 export const STRIDE = 1 << 14;
 /** Numbers that are sorted at once. */
 const RUN = 1 << 10;
+/** Integers of a smaller range are counted: one pass. */
+const NEAR = 1 << 16;
+
+type Ids = Uint32Array<ArrayBuffer>;
+
+/** Calls with one stretch of rows after another and yields between. A loop within a generator takes longer than one in a function. */
+export function* inStretches(count: number, visit: (from: number, to: number) => void): Generator<void> {
+  for (let from = 0; from < count; from += STRIDE) {
+    visit(from, Math.min(count, from + STRIDE));
+    yield;
+  }
+}
 
 /**
- * Sorts ids by a number of each, stably: LSD radix sort of the numbers' bits, which move with the ids. It takes a tenth of the time of a
- * comparison sort, and yields between steps. No number is NaN; 0 and -0 are equal. @param ids are overwritten
+ * Sorts ids by a number of each, stably: by counting if few numbers differ or all are integers near each other, else LSD radix sort of the
+ * numbers' bits, which move with the ids. It takes a tenth of the time of a comparison sort, and yields between steps. No number is NaN;
+ * 0 and -0 are equal. @param ids are overwritten
  */
-export function* sortedByNumber(
-  ids: Uint32Array<ArrayBuffer>,
+export function* sortedByNumber(ids: Ids, numbers: Float64Array, descending: boolean): Generator<void, Ids> {
+  const range = yield* rangeOf(numbers);
+  const few = isNear(range, NEAR)
+    ? yield* nearNumbers(numbers, range, descending)
+    : yield* fewNumbers(numbers, descending);
+  if (few !== null) return yield* counted(ids, few);
+  return yield* byDigits(ids, yield* keyWords(numbers, range, descending));
+}
+
+interface NumberRange {
+  least: number;
+  most: number;
+  areWhole: boolean;
+}
+
+const isNear = ({ least, most, areWhole }: NumberRange, limit: number): boolean =>
+  areWhole && most - least < limit && Number.isSafeInteger(least) && Number.isSafeInteger(most);
+
+function* rangeOf(numbers: Float64Array): Generator<void, NumberRange> {
+  const range = { least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY, areWhole: true };
+  yield* inStretches(numbers.length, (from, to) => {
+    let { least, most, areWhole } = range;
+    for (let i = from; i < to; i++) {
+      const value = float64At(numbers, i);
+      if (value < least) least = value;
+      if (value > most) most = value;
+      areWhole &&= Math.trunc(value) === value;
+    }
+    Object.assign(range, { least, most, areWhole });
+  });
+  return range;
+}
+
+/** Rows that have one of few numbers. */
+interface CountedRows {
+  /** The name of each row's number. */
+  names: Uint16Array;
+  /** The place of the first row with the number of that name. */
+  starts: Uint32Array;
+}
+
+function* nearNumbers(
   numbers: Float64Array,
+  { least, most }: NumberRange,
   descending: boolean,
-): Generator<void, Uint32Array<ArrayBuffer>> {
-  const words = yield* keyWords(numbers, descending);
-  const fresh = () => new Uint32Array(ids.length);
-  let [source, target] = [ids, fresh()];
+): Generator<void, CountedRows> {
+  const names = new Uint16Array(numbers.length);
+  const starts = new Uint32Array(most - least + 1);
+  yield* inStretches(names.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const value = float64At(numbers, i);
+      const name = descending ? most - value : value - least;
+      names[i] = name;
+      add(starts, name);
+    }
+  });
+  toStarts(starts);
+  return { names, starts };
+}
+
+function* counted(ids: Ids, { names, starts }: CountedRows): Generator<void, Ids> {
+  const target = new Uint32Array(ids.length);
+  yield* inStretches(ids.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const name = uint16At(names, i);
+      const at = uint32At(starts, name);
+      starts[name] = at + 1;
+      target[at] = uint32At(ids, i);
+    }
+  });
+  return target;
+}
+
+/** @param words of 32 bits, the lowest first */
+function* byDigits(ids: Ids, words: Ids[]): Generator<void, Ids> {
+  let [source, target] = [ids, new Uint32Array(ids.length)];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const counts = yield* digitCounts(word);
-    let [spare, higher, spareHigher] = [fresh(), words[0], words[0] && fresh()];
+    let [spare, higher] = [new Uint32Array(ids.length), words[0] ?? null];
+    let spareHigher = higher === null ? null : new Uint32Array(ids.length);
     for (const [digit, shift] of SHIFTS.entries()) {
       const places = itemAt(counts, digit);
       if (places.includes(ids.length)) continue;
       toStarts(places);
-      for (let i = 0; i < ids.length; i++) {
-        const key = uint32At(word, i);
-        const bucket = (key >>> shift) & (BUCKETS - 1);
-        const at = uint32At(places, bucket);
-        places[bucket] = at + 1;
-        spare[at] = key;
-        target[at] = uint32At(source, i);
-        if (higher !== undefined && spareHigher !== undefined) spareHigher[at] = uint32At(higher, i);
-        if ((i & (STRIDE - 1)) === 0) yield;
-      }
+      const moved = { from: source, to: target, keys: word, toKeys: spare, places, shift };
+      yield* inStretches(ids.length, (from, to) => moveRows(moved, higher, spareHigher, from, to));
       [source, target] = [target, source];
       [word, spare] = [spare, word];
       [higher, spareHigher] = [spareHigher, higher];
     }
-    if (higher !== undefined) words[0] = higher;
+    if (higher !== null) words[0] = higher;
   }
   return source;
+}
+
+interface MovedRows {
+  from: Uint32Array;
+  to: Uint32Array;
+  keys: Uint32Array;
+  toKeys: Uint32Array;
+  places: Uint32Array;
+  shift: number;
+}
+
+function moveRows(
+  { from: source, to: target, keys, toKeys, places, shift }: MovedRows,
+  higher: Uint32Array | null,
+  toHigher: Uint32Array | null,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
+    const key = uint32At(keys, i);
+    const bucket = (key >>> shift) & (BUCKETS - 1);
+    const at = uint32At(places, bucket);
+    places[bucket] = at + 1;
+    toKeys[at] = key;
+    target[at] = uint32At(source, i);
+    if (higher !== null && toHigher !== null) toHigher[at] = uint32At(higher, i);
+  }
 }
 
 /** Turns counts into the places where each bucket starts. */
 function toStarts(counts: Uint32Array): void {
   let sum = 0;
-  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+  for (let bucket = 0; bucket < counts.length; bucket++) {
     const count = uint32At(counts, bucket);
     counts[bucket] = sum;
     sum += count;
   }
 }
 
-/** Words of 32 bits that sort like the numbers, the lowest first: one if all are integers near each other, or few differ; else two. */
-function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer>[]> {
-  const count = numbers.length;
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
-  let areWhole = true;
-  for (let i = 0; i < count; i++) {
-    const value = float64At(numbers, i);
-    if (value < least) least = value;
-    if (value > most) most = value;
-    areWhole &&= Math.trunc(value) === value;
-    if ((i & (STRIDE - 1)) === 0) yield;
-  }
-  const low = new Uint32Array(count);
-  if (areWhole && most - least < 2 ** 32 && Number.isSafeInteger(least) && Number.isSafeInteger(most)) {
-    for (let i = 0; i < count; i++) {
-      const value = float64At(numbers, i);
-      low[i] = descending ? most - value : value - least;
-      if ((i & (STRIDE - 1)) === 0) yield;
-    }
+/** Words of 32 bits that sort like the numbers, the lowest first: one if all are integers not too far from each other, else two. */
+function* keyWords(numbers: Float64Array, range: NumberRange, descending: boolean): Generator<void, Ids[]> {
+  const low = new Uint32Array(numbers.length);
+  if (isNear(range, 2 ** 32)) {
+    const { least, most } = range;
+    yield* inStretches(low.length, (from, to) => {
+      for (let i = from; i < to; i++)
+        low[i] = descending ? most - float64At(numbers, i) : float64At(numbers, i) - least;
+    });
     return [low];
   }
-  const ranks = yield* ranksOf(numbers, descending);
-  if (ranks !== null) return [ranks];
-  const high = new Uint32Array(count);
+  const high = new Uint32Array(numbers.length);
   const number = new Float64Array(1);
   const bits = new Uint32Array(number.buffer);
   const flip = descending ? 0xffffffff : 0;
-  for (let i = 0; i < count; i++) {
-    // 0 and -0 are equal.
-    number[0] = float64At(numbers, i) + 0;
-    const sign = uint32At(bits, 1) >>> 31 === 1 ? 0xffffffff : 0;
-    high[i] = (uint32At(bits, 1) ^ (sign | 0x80000000) ^ flip) >>> 0;
-    low[i] = (uint32At(bits, 0) ^ sign ^ flip) >>> 0;
-    if ((i & (STRIDE - 1)) === 0) yield;
-  }
+  yield* inStretches(low.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      // 0 and -0 are equal.
+      number[0] = float64At(numbers, i) + 0;
+      const sign = uint32At(bits, 1) >>> 31 === 1 ? 0xffffffff : 0;
+      high[i] = (uint32At(bits, 1) ^ (sign | 0x80000000) ^ flip) >>> 0;
+      low[i] = (uint32At(bits, 0) ^ sign ^ flip) >>> 0;
+    }
+  });
   return [low, high];
 }
 
@@ -100,48 +189,58 @@ function* keyWords(numbers: Float64Array, descending: boolean): Generator<void, 
 const FEW_NUMBERS = 1 << 10;
 const PLACES = 4 * FEW_NUMBERS;
 
-/** The place of each number among those that differ, in their order; null if many do. */
-function* ranksOf(numbers: Float64Array, descending: boolean): Generator<void, Uint32Array<ArrayBuffer> | null> {
+/** The place of each number among those that differ; null if many do. */
+function* fewNumbers(numbers: Float64Array, descending: boolean): Generator<void, CountedRows | null> {
   const known = new Float64Array(FEW_NUMBERS);
   const places = new Uint16Array(PLACES).fill(FEW_NUMBERS);
-  const word = new Uint32Array(numbers.length);
+  const names = new Uint16Array(numbers.length);
+  const counts = new Uint32Array(FEW_NUMBERS);
   const number = new Float64Array(1);
   const bits = new Uint32Array(number.buffer);
   let count = 0;
-  for (let i = 0; i < numbers.length; i++) {
-    // 0 and -0 are equal.
-    const value = float64At(numbers, i) + 0;
-    number[0] = value;
-    let at = Math.imul(uint32At(bits, 0) ^ Math.imul(uint32At(bits, 1), 0x9e3779b1), 0x85ebca6b) >>> 20;
-    while (places[at] !== FEW_NUMBERS && known[uint16At(places, at)] !== value) at = (at + 1) & (PLACES - 1);
-    if (places[at] === FEW_NUMBERS) {
-      if (count === FEW_NUMBERS) return null;
-      known[count] = value;
-      places[at] = count++;
+  for (let from = 0; from < numbers.length; from += STRIDE) {
+    const to = Math.min(numbers.length, from + STRIDE);
+    for (let i = from; i < to; i++) {
+      // 0 and -0 are equal.
+      const value = float64At(numbers, i) + 0;
+      number[0] = value;
+      let at = Math.imul(uint32At(bits, 0) ^ Math.imul(uint32At(bits, 1), 0x9e3779b1), 0x85ebca6b) >>> 20;
+      while (places[at] !== FEW_NUMBERS && known[uint16At(places, at)] !== value) at = (at + 1) & (PLACES - 1);
+      if (places[at] === FEW_NUMBERS) {
+        if (count === FEW_NUMBERS) return null;
+        known[count] = value;
+        places[at] = count++;
+      }
+      const name = uint16At(places, at);
+      names[i] = name;
+      add(counts, name);
     }
-    word[i] = uint16At(places, at);
-    if ((i & (STRIDE - 1)) === 0) yield;
+    yield;
   }
-  const ranks = new Uint32Array(count);
-  const order = Array.from(ranks.keys()).sort((a, b) => float64At(known, a) - float64At(known, b));
-  for (const [rank, at] of order.entries()) ranks[at] = descending ? count - 1 - rank : rank;
-  for (let i = 0; i < word.length; i++) {
-    word[i] = uint32At(ranks, uint32At(word, i));
-    if ((i & (STRIDE - 1)) === 0) yield;
+  const sign = descending ? -1 : 1;
+  const order = Array.from({ length: count }, (_, name) => name).sort(
+    (a, b) => sign * (float64At(known, a) - float64At(known, b)),
+  );
+  const starts = new Uint32Array(FEW_NUMBERS);
+  let sum = 0;
+  for (const name of order) {
+    starts[name] = sum;
+    sum += uint32At(counts, name);
   }
-  return word;
+  return { names, starts };
 }
 
 /** How often each value of each digit occurs. */
 function* digitCounts(word: Uint32Array): Generator<void, Uint32Array[]> {
   const [first, second, third] = [new Uint32Array(BUCKETS), new Uint32Array(BUCKETS), new Uint32Array(BUCKETS)];
-  for (let i = 0; i < word.length; i++) {
-    const key = uint32At(word, i);
-    add(first, key & (BUCKETS - 1));
-    add(second, (key >>> BITS) & (BUCKETS - 1));
-    add(third, key >>> (2 * BITS));
-    if ((i & (STRIDE - 1)) === 0) yield;
-  }
+  yield* inStretches(word.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const key = uint32At(word, i);
+      add(first, key & (BUCKETS - 1));
+      add(second, (key >>> BITS) & (BUCKETS - 1));
+      add(third, key >>> (2 * BITS));
+    }
+  });
   return [first, second, third];
 }
 

@@ -1,4 +1,5 @@
-import { ASK, type FilterVerdict, YES } from '../../../analysis/query/evaluator.ts';
+import { BLOCK, numberBlocks, verdictBlocks } from '../../../analysis/query/column-blocks.ts';
+import { ASK, type FilterVerdict, NO, YES } from '../../../analysis/query/evaluator.ts';
 import { fieldCost } from '../../../analysis/query/fields.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import { type FieldReader, knownValue, verdictOn } from '../../../analysis/query/on-columns.ts';
@@ -10,7 +11,7 @@ import { IN_RECORD } from '../../../core/dump/cell-column.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { bad, type ParsedLine } from '../../../core/dump/parse-line.ts';
-import { itemAt, numberInAt } from '../../../core/lists/at.ts';
+import { float64At, itemAt, numberInAt, uint8At } from '../../../core/lists/at.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { QueryPool } from './query-pool.ts';
 
@@ -42,9 +43,6 @@ const filterHere = ({ file, record }: Place): RecordSource<ParsedLine> => ({
 
 const UNSORTED: RowAnswer = { value: null };
 
-/** Records decided before the clock is looked at: they take a millisecond at most. */
-const AT_ONCE = 4096;
-
 /** A sort value that is a number, NaN for none; null if it is something else, or not known. */
 function numericField(value: ReturnType<FieldReader>): number | null {
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
@@ -72,8 +70,11 @@ export class RowFilter {
   readonly #answers = new WeakMap<DumpFile, ColumnAnswers>();
   readonly #extra: ((place: Place) => SortValue) | null;
   readonly #kept: () => Promise<KeptLookup>;
-  readonly #records = new Uint32Array(AT_ONCE);
-  readonly #numbers = new Float64Array(AT_ONCE);
+  readonly #verdictsOf: ReturnType<typeof verdictBlocks> | null;
+  readonly #numbersOf: ReturnType<typeof numberBlocks>;
+  readonly #verdicts = new Uint8Array(BLOCK);
+  readonly #records = new Uint32Array(BLOCK);
+  readonly #numbers = new Float64Array(BLOCK);
 
   /**
    * @param extra values that the dump does not hold, such as replay results
@@ -90,6 +91,8 @@ export class RowFilter {
     this.#query = filter === null ? null : compileQuery(filter.text);
     this.#isInverted = filter?.isInverted ?? false;
     this.#order = sort === null || extra !== null ? null : parseSort(sort.key);
+    this.#verdictsOf = this.#query === null ? null : verdictBlocks(this.#query.expression);
+    this.#numbersOf = this.#order === null ? null : numberBlocks(this.#order.field);
     this.#dump = dump;
     this.#pool = pool;
     this.#extra = extra;
@@ -115,26 +118,27 @@ export class RowFilter {
 
   /** The same as `atOnce` for many records, without an object for each. @returns parts of lists that the next call overwrites */
   inSequence(file: DumpFile, from: number, to: number): KnownRows {
-    const [records, numbers] = [this.#records, this.#numbers];
-    const { verdict, value } = this.#answersOf(file);
+    const [verdicts, records, numbers] = [this.#verdicts, this.#records, this.#numbers];
     const isHere = this.needsFactsAlone && this.#extra === null && file.index.looked >= file.count;
-    const last = Math.min(to, file.count, from + records.length);
+    const count = isHere ? Math.max(0, Math.min(to, file.count, from + BLOCK) - from) : 0;
+    const block = { file, from, count };
+    if (this.#verdictsOf === null) verdicts.fill(YES);
+    else this.#verdictsOf(block, verdicts);
+    const value =
+      this.#order === null || this.#numbersOf?.(block, numbers) === true ? null : this.#answersOf(file).value;
+    const wanted = this.#isInverted ? NO : YES;
     let length = 0;
-    let record = from;
-    for (; isHere && record < last; record++) {
-      if (verdict !== null) {
-        const said = verdict(record);
-        if (said === ASK) break;
-        if ((said === YES) === this.#isInverted) continue;
-      }
-      if (value !== null) {
-        const number = numericField(value(record));
-        if (number === null) break;
-        numbers[length] = number;
-      }
-      records[length++] = record;
+    let i = 0;
+    for (; i < count; i++) {
+      const verdict = uint8At(verdicts, i);
+      if (verdict === ASK) break;
+      if (verdict !== wanted) continue;
+      const number = value === null ? float64At(numbers, i) : numericField(value(from + i));
+      if (number === null) break;
+      numbers[length] = number;
+      records[length++] = from + i;
     }
-    return { records: records.subarray(0, length), numbers: numbers.subarray(0, length), end: record };
+    return { records: records.subarray(0, length), numbers: numbers.subarray(0, length), end: from + i };
   }
 
   /** undefined if the columns cannot decide, or not yet. */

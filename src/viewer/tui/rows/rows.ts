@@ -1,6 +1,7 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { itemAt, numberInAt, uint32At } from '../../../core/lists/at.ts';
+import { placesWhile } from '../../../core/lists/places.ts';
 import type { Rows } from '../state/rows.ts';
 
 /** The part of a file that is in the list: all its records up to `length`, or the given ones in ascending order. */
@@ -76,16 +77,8 @@ export function nearestIn({ records, length }: FileRows, record: number): number
   return uint32At(records, at) - record <= record - uint32At(records, at - 1) ? at : at - 1;
 }
 
-function lowerBound(records: Uint32Array, length: number, record: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (uint32At(records, middle) < record) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const lowerBound = (records: Uint32Array, length: number, record: number): number =>
+  placesWhile(length, (at) => uint32At(records, at) < record);
 
 /** Only that rollout. */
 export const oneRow = ({ file, record }: Place): Rows => groupRows(file, [record]);

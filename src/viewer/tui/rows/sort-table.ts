@@ -2,7 +2,8 @@ import type { SortValue } from '../../../analysis/query/sort.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { float64At, itemAt, numberInAt, uint8At, uint32At } from '../../../core/lists/at.ts';
-import { STRIDE, sortedByNumber, sortedInSteps } from './radix.ts';
+import { placesWhile } from '../../../core/lists/places.ts';
+import { inStretches, sortedByNumber, sortedInSteps } from './radix.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
 const NUMBER = 0;
@@ -12,14 +13,27 @@ const MISSING = 3;
 /** The record no longer exists. */
 const DEAD = 4;
 
-/** Comparisons between two checks of the clock. */
-const STEP = 4096;
 /** Up to this many rows, a comparison sort is used. */
 const FEW = 512;
+/** Rows for which the run of the first is noted. */
+const NOTED = 10;
+/** Fresh rows that are merged between two checks of the clock. */
+const STEP = 256;
+
+/** Rows of one file with consecutive ids and ascending records. */
+interface Run {
+  file: DumpFile;
+  /** The index of the file in the dump. */
+  rank: number;
+  /** Its rows are those from here up to the end. */
+  id: number;
+  end: number;
+}
 
 /**
- * Records with their sort values: 17 bytes each in typed arrays, so that a million take little memory and do not burden the garbage
- * collector. Rows are identified by an id, in order of arrival.
+ * Records with their sort values: 13 bytes each in typed arrays, so that a million take little memory and do not burden the garbage
+ * collector. Rows are identified by an id, in order of arrival. Those of a file arrive in the order of its records; a row that comes again
+ * was killed before.
  */
 export class SortTable {
   readonly #descending: boolean;
@@ -27,13 +41,12 @@ export class SortTable {
   #kinds: Uint8Array;
   #numbers: Float64Array;
   #records: Uint32Array;
-  #files: Uint32Array;
   readonly #texts: string[] = [];
   readonly #textIds = new Map<string, number>();
-  readonly #fileList: DumpFile[] = [];
-  readonly #fileIds = new Map<DumpFile, number>();
-  /** The index of each file in the dump. */
-  #ranks: number[] = [];
+  readonly #runs: Run[] = [];
+  readonly #runsOf = new Map<DumpFile, Run[]>();
+  /** The place of the run that has each 1,024th row. */
+  readonly #noted: number[] = [];
   #order: Uint32Array = new Uint32Array(0);
   /** Number of rows included in `order`. */
   #merged = 0;
@@ -46,7 +59,6 @@ export class SortTable {
     this.#kinds = new Uint8Array(room);
     this.#numbers = new Float64Array(room);
     this.#records = new Uint32Array(room);
-    this.#files = new Uint32Array(room);
   }
 
   /** Ids in order. Never modified in place: a list on screen may keep it. */
@@ -63,11 +75,8 @@ export class SortTable {
     return this.#size - this.#merged;
   }
 
-  add(file: DumpFile, record: number, value: SortValue): number {
-    const id = this.#size;
-    if (id === this.#kinds.length) this.#grow();
-    this.#size++;
-    this.#files[id] = this.#fileId(file);
+  add(file: DumpFile, record: number, value: SortValue): void {
+    const id = this.#room(file, record, 1);
     this.#records[id] = record;
     if (value === null) this.#kinds[id] = MISSING;
     else if (typeof value === 'string') {
@@ -77,30 +86,58 @@ export class SortTable {
       this.#kinds[id] = Number.isNaN(value) ? NOT_A_NUMBER : NUMBER;
       this.#numbers[id] = value;
     }
+  }
+
+  /** Adds ascending records of one file with their numbers, NaN for none. */
+  addAll(file: DumpFile, records: Uint32Array, numbers: Float64Array): void {
+    if (records.length === 0) return;
+    const first = this.#room(file, uint32At(records, 0), records.length);
+    this.#records.set(records, first);
+    this.#numbers.set(numbers, first);
+    for (let i = 0; i < numbers.length; i++) if (Number.isNaN(float64At(numbers, i))) this.#kinds[first + i] = MISSING;
+  }
+
+  /** Makes room for rows that begin with this record. @returns the id of the first */
+  #room(file: DumpFile, record: number, rows: number): number {
+    const id = this.#size;
+    this.#size += rows;
+    if (this.#size > this.#kinds.length) this.#grow();
+    const last = this.#runs.at(-1);
+    if (last?.file === file && uint32At(this.#records, id - 1) < record) last.end = this.#size;
+    else {
+      const others = this.#runsOf.get(file);
+      const run = { file, rank: others?.[0]?.rank ?? 0, id, end: this.#size };
+      this.#runs.push(run);
+      if (others === undefined) this.#runsOf.set(file, [run]);
+      else others.push(run);
+    }
+    while (this.#noted.length << NOTED < this.#size) this.#noted.push(this.#runs.length - 1);
     return id;
   }
 
-  /** Adds records of one file with their numbers, NaN for none. @returns the ids, in order */
-  addAll(file: DumpFile, records: Uint32Array, numbers: Float64Array): Uint32Array {
-    const first = this.#size;
-    const end = first + records.length;
-    while (end > this.#kinds.length) this.#grow();
-    this.#size = end;
-    this.#files.fill(this.#fileId(file), first, end);
-    this.#records.set(records, first);
-    const ids = new Uint32Array(records.length);
-    for (let i = 0; i < ids.length; i++) {
-      const number = float64At(numbers, i);
-      ids[i] = first + i;
-      this.#numbers[first + i] = number;
-      this.#kinds[first + i] = Number.isNaN(number) ? MISSING : NUMBER;
-    }
-    return ids;
+  kill(file: DumpFile, record: number): void {
+    const id = this.idOf({ file, record });
+    if (id >= 0) this.#die(id);
   }
 
-  kill(id: number): void {
+  killAll(file: DumpFile): void {
+    for (const { id, end } of this.#runsOf.get(file) ?? [])
+      for (let row = id; row < end; row++) if (this.#kinds[row] !== DEAD) this.#die(row);
+    this.#runsOf.delete(file);
+  }
+
+  #die(id: number): void {
     this.#kinds[id] = DEAD;
     this.#deaths++;
+  }
+
+  /** The row of a record; -1 if it has none. */
+  idOf({ file, record }: Place): number {
+    const runs = this.#runsOf.get(file) ?? [];
+    const run = runs[placesWhile(runs.length, (at) => uint32At(this.#records, itemAt(runs, at).id) <= record) - 1];
+    if (run === undefined) return -1;
+    const id = run.id + placesWhile(run.end - run.id, (at) => uint32At(this.#records, run.id + at) <= record) - 1;
+    return this.#records[id] === record && this.#kinds[id] !== DEAD ? id : -1;
   }
 
   value(id: number): SortValue {
@@ -111,13 +148,25 @@ export class SortTable {
   }
 
   place(id: number): Place {
-    return { file: itemAt(this.#fileList, uint32At(this.#files, id)), record: uint32At(this.#records, id) };
+    return { file: this.#runAt(id).file, record: uint32At(this.#records, id) };
+  }
+
+  #runAt(id: number): Run {
+    const note = id >> NOTED;
+    let low = numberInAt(this.#noted, note);
+    let high = this.#noted[note + 1] ?? this.#runs.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (itemAt(this.#runs, middle).end <= id) low = middle + 1;
+      else high = middle;
+    }
+    return itemAt(this.#runs, low);
   }
 
   /** Equal values keep the order of the files. */
   rankFiles(files: readonly DumpFile[]): void {
     const ranks = new Map(files.map((file, rank) => [file, rank]));
-    this.#ranks = this.#fileList.map((file) => ranks.get(file) ?? files.length);
+    for (const run of this.#runs) run.rank = ranks.get(run.file) ?? files.length;
   }
 
   /** Below 0 if `a` comes before `b`. */
@@ -133,29 +182,19 @@ export class SortTable {
         return isLess === this.#descending ? 1 : -1;
       }
     }
-    const byFile =
-      numberInAt(this.#ranks, uint32At(this.#files, a)) - numberInAt(this.#ranks, uint32At(this.#files, b));
-    return byFile !== 0 ? byFile : uint32At(this.#records, a) - uint32At(this.#records, b);
+    return this.#runAt(a).rank - this.#runAt(b).rank || uint32At(this.#records, a) - uint32At(this.#records, b);
   }
 
   /** The index of a row in an order, by binary search. */
   static indexIn(table: SortTable, order: Uint32Array, id: number): number {
-    let low = 0;
-    let high = order.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (table.compare(uint32At(order, middle), id) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return order[low] === id ? low : -1;
+    const at = placesWhile(order.length, (index) => table.compare(uint32At(order, index), id) < 0);
+    return order[at] === id ? at : -1;
   }
 
   /** Sorts new rows and merges them into the sorted ones, yielding between steps. */
   *merge(): Generator<void> {
     const end = this.#size;
-    const ids = new Uint32Array(end - this.#merged);
-    for (let i = 0; i < ids.length; i++) ids[i] = this.#merged + i;
-    const fresh = yield* this.#sorted(ids);
+    const fresh = yield* this.#sorted(this.#merged, end);
     const hasDead = this.#deaths > 0;
     this.#deaths = 0;
     const isAlive = (id: number): boolean => this.#kinds[id] !== DEAD;
@@ -167,111 +206,82 @@ export class SortTable {
     this.#order = hasDead ? order.filter(isAlive) : order;
   }
 
-  /** Of each kind apart, in the order of kinds. The initial order is that of the files. */
-  *#sorted(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array> {
-    if (ids.length < FEW) return ids.sort((a, b) => this.compare(a, b));
-    const source = yield* this.#inFileOrder(ids);
+  /** The rows from an id up to another: each kind apart, in the order of kinds. */
+  *#sorted(from: number, end: number): Generator<void, Uint32Array> {
+    if (end - from < FEW) return Uint32Array.from({ length: end - from }, (_, i) => from + i).sort(this.#comparison);
     const ofKinds = new Uint32Array(DEAD + 1);
-    for (let i = 0; i < source.length; i++) {
-      const kind = uint8At(this.#kinds, uint32At(source, i));
-      ofKinds[kind] = uint32At(ofKinds, kind) + 1;
-      if ((i & (STRIDE - 1)) === 0) yield;
+    yield* inStretches(end - from, (start, stop) => this.#countKinds(ofKinds, from + start, from + stop));
+    const apart = Array.from(ofKinds, (count) => ({ ids: new Uint32Array(count), numbers: NO_NUMBERS, length: 0 }));
+    for (const kind of [NUMBER, TEXT]) itemAt(apart, kind).numbers = new Float64Array(uint32At(ofKinds, kind));
+    for (const run of this.#runsInFileOrder(from, end)) {
+      const first = Math.max(run.id, from);
+      yield* inStretches(Math.min(run.end, end) - first, (start, stop) =>
+        this.#part(apart, first + start, first + stop),
+      );
     }
-    const apart = Array.from(ofKinds, (count) => new Uint32Array(count));
-    ofKinds.fill(0);
-    for (let i = 0; i < source.length; i++) {
-      const id = uint32At(source, i);
-      const kind = uint8At(this.#kinds, id);
-      const at = uint32At(ofKinds, kind);
-      itemAt(apart, kind)[at] = id;
-      ofKinds[kind] = at + 1;
-      if ((i & (STRIDE - 1)) === 0) yield;
-    }
-    const sorted = new Uint32Array(source.length);
+    const texts = itemAt(apart, TEXT);
+    const ranks = yield* this.#textRanks(texts.ids.length);
+    for (let i = 0; i < texts.ids.length; i++) texts.numbers[i] = uint32At(ranks, float64At(texts.numbers, i));
+    const sorted = new Uint32Array(end - from);
     let at = 0;
-    for (const [kind, own] of apart.entries()) {
-      sorted.set(kind < NOT_A_NUMBER && own.length > 1 ? yield* this.#byNumber(own, kind) : own, at);
-      at += own.length;
+    for (const { ids, numbers } of apart) {
+      sorted.set(numbers.length > 1 ? yield* sortedByNumber(ids, numbers, this.#descending) : ids, at);
+      at += ids.length;
     }
     return sorted;
   }
 
-  *#byNumber(ids: Uint32Array<ArrayBuffer>, kind: number): Generator<void, Uint32Array> {
-    const ranks = kind === TEXT ? yield* this.#textRanks() : null;
-    const numbers = new Float64Array(ids.length);
-    for (let i = 0; i < ids.length; i++) {
-      const number = float64At(this.#numbers, uint32At(ids, i));
-      numbers[i] = ranks === null ? number : uint32At(ranks, number);
-      if ((i & (STRIDE - 1)) === 0) yield;
+  readonly #comparison = (a: number, b: number): number => this.compare(a, b);
+
+  #countKinds(counts: Uint32Array, from: number, to: number): void {
+    for (let id = from; id < to; id++) {
+      const kind = uint8At(this.#kinds, id);
+      counts[kind] = uint32At(counts, kind) + 1;
     }
-    return yield* sortedByNumber(ids, numbers, this.#descending);
   }
 
-  /** The rows as they are in the files. */
-  *#inFileOrder(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
-    const ranks = this.#ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1;
-    const starts = new Uint32Array(ranks + 1);
-    let isInOrder = true;
-    let [lastRank, lastRecord] = [-1, -1];
-    for (let i = 0; i < ids.length; i++) {
-      const id = uint32At(ids, i);
-      const rank = numberInAt(this.#ranks, uint32At(this.#files, id));
-      const record = uint32At(this.#records, id);
-      isInOrder &&= rank > lastRank || (rank === lastRank && record > lastRecord);
-      [lastRank, lastRecord] = [rank, record];
-      starts[rank + 1] = uint32At(starts, rank + 1) + 1;
-      if ((i & (STRIDE - 1)) === 0) yield;
+  /** Adds rows to those of their kinds. */
+  #part(apart: { ids: Uint32Array; numbers: Float64Array; length: number }[], from: number, to: number): void {
+    for (let id = from; id < to; id++) {
+      const kind = uint8At(this.#kinds, id);
+      const own = itemAt(apart, kind);
+      own.ids[own.length] = id;
+      if (kind <= TEXT) own.numbers[own.length] = float64At(this.#numbers, id);
+      own.length++;
     }
-    if (isInOrder) return ids;
-    for (let rank = 0; rank < ranks; rank++) starts[rank + 1] = uint32At(starts, rank + 1) + uint32At(starts, rank);
-    const ordered = new Uint32Array(ids.length);
-    let isAscending = true;
-    let last = -1;
-    for (let i = 0; i < ids.length; i++) {
-      const id = uint32At(ids, i);
-      if (i > 0 && this.#files[id] === this.#files[uint32At(ids, i - 1)])
-        isAscending &&= uint32At(this.#records, id) > last;
-      last = uint32At(this.#records, id);
-      ordered[starts[numberInAt(this.#ranks, uint32At(this.#files, id))]!++] = id;
-      if ((i & (STRIDE - 1)) === 0) yield;
-    }
-    // Records of a file are examined in order; if that ever fails to hold, a comparison sort fixes it.
-    return isAscending
-      ? ordered
-      : ordered.sort(
-          (a, b) =>
-            numberInAt(this.#ranks, uint32At(this.#files, a)) - numberInAt(this.#ranks, uint32At(this.#files, b)) ||
-            uint32At(this.#records, a) - uint32At(this.#records, b),
-        );
   }
 
-  /** The place of each text in the order of all texts. */
-  *#textRanks(): Generator<void, Uint32Array> {
-    const ranks = new Uint32Array(this.#texts.length);
+  /** The runs that have rows between two ids. Those of a file are in the order of its records, but for dead rows. */
+  #runsInFileOrder(from: number, end: number): Run[] {
+    const runs = this.#runs.filter((run) => run.end > from && run.id < end);
+    return runs.sort((a, b) => a.rank - b.rank || a.id - b.id);
+  }
+
+  /** The place of each text in the order of all texts; nothing if no row has one. */
+  *#textRanks(rows: number): Generator<void, Uint32Array> {
+    const ranks = new Uint32Array(rows === 0 ? 0 : this.#texts.length);
     const isBefore = (a: number, b: number): boolean => itemAt(this.#texts, a) < itemAt(this.#texts, b);
     const order = yield* sortedInSteps(ranks.length, isBefore);
     for (let rank = 0; rank < order.length; rank++) ranks[uint32At(order, rank)] = rank;
     return ranks;
   }
 
+  /** Each of the right ones goes behind those of the left that are not after it. */
   *#mergeInto(target: Uint32Array, left: Uint32Array, right: Uint32Array): Generator<void> {
-    let [a, b, at] = [0, 0, 0];
-    while (a < left.length && b < right.length) {
-      target[at++] =
-        this.compare(uint32At(left, a), uint32At(right, b)) <= 0 ? uint32At(left, a++) : uint32At(right, b++);
-      if ((at & (STEP - 1)) === 0) yield;
+    let from = 0;
+    for (let i = 0; i < right.length; i++) {
+      const id = uint32At(right, i);
+      const start = from;
+      const isBefore = (at: number): boolean => this.compare(uint32At(left, start + at), id) <= 0;
+      // Most are near the one before.
+      let reach = 1;
+      while (start + reach < left.length && isBefore(reach - 1)) reach *= 2;
+      from += placesWhile(Math.min(reach, left.length - start), isBefore);
+      target.set(left.subarray(start, from), start + i);
+      target[from + i] = id;
+      if ((i & (STEP - 1)) === 0) yield;
     }
-    target.set(left.subarray(a), at);
-    target.set(right.subarray(b), at + left.length - a);
-  }
-
-  #fileId(file: DumpFile): number {
-    let id = this.#fileIds.get(file);
-    if (id === undefined) {
-      id = this.#fileList.push(file) - 1;
-      this.#fileIds.set(file, id);
-    }
-    return id;
+    target.set(left.subarray(from), from + right.length);
   }
 
   #textId(text: string): number {
@@ -284,13 +294,14 @@ export class SortTable {
   }
 
   #grow(): void {
-    const size = this.#kinds.length * 2;
+    const size = Math.max(this.#size, this.#kinds.length * 2);
     this.#kinds = grown(new Uint8Array(size), this.#kinds);
     this.#numbers = grown(new Float64Array(size), this.#numbers);
     this.#records = grown(new Uint32Array(size), this.#records);
-    this.#files = grown(new Uint32Array(size), this.#files);
   }
 }
+
+const NO_NUMBERS = new Float64Array(0);
 
 function grown<T extends Uint8Array | Uint32Array | Float64Array>(target: T, source: T): T {
   target.set(source);
