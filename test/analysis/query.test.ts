@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { layMeasures } from '../../src/analysis/facts/fact-table.ts';
 import { GROUP_MEASURES } from '../../src/analysis/facts/group-measures.ts';
+import { numberBlocks, verdictBlocks } from '../../src/analysis/query/column-blocks.ts';
 import { completions } from '../../src/analysis/query/complete.ts';
 import { ASK, YES } from '../../src/analysis/query/evaluator.ts';
 import {
@@ -13,13 +14,14 @@ import {
 } from '../../src/analysis/query/expression.ts';
 import {
   FACT_FIELDS,
+  FIELD_NAMES,
   type Field,
   fieldNamed,
   NUMBER_FIELDS,
   TEXT_FIELDS,
   valueName,
 } from '../../src/analysis/query/fields.ts';
-import { type IndexedFile, NO_COLUMNS, verdictOn } from '../../src/analysis/query/on-columns.ts';
+import { type IndexedFile, knownValue, NO_COLUMNS, verdictOn } from '../../src/analysis/query/on-columns.ts';
 import { parseQuery } from '../../src/analysis/query/parse.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
 import { QueryError } from '../../src/analysis/query/query-error.ts';
@@ -290,9 +292,28 @@ test('columns that decide a filter decide it as the records do, and leave no oth
         if (verdict !== ASK) expect(verdict === YES, file.locator(record)).toBe(query.accepts(subject));
         else if (query.cost !== 'record') expect(/extras|\b(?:info|reward)\b/.test(query.text), query.text).toBe(true);
       }
+      const blocks = verdictBlocks(query.expression);
+      for (const file of dump.files) {
+        const from = Math.min(1, file.count);
+        const verdicts = new Uint8Array(file.count - from);
+        blocks({ file, from, count: verdicts.length }, verdicts);
+        const verdict = verdictOn(query.expression, file);
+        expect([...verdicts], query.text).toEqual(Array.from(verdicts, (_, i) => verdict(from + i)));
+      }
     }),
     { numRuns: 60 },
   );
+  for (const name of [...FIELD_NAMES, 'acc', 'reward', 'info', 'extras.step']) {
+    const field = fieldNamed(name);
+    const blocks = numberBlocks(field);
+    for (const file of dump.files) {
+      const numbers = new Float64Array(file.count);
+      if (blocks?.({ file, from: 0, count: file.count }, numbers) !== true) continue;
+      const read = knownValue(file, field);
+      const values = Array.from(numbers, (_, record) => read(record) ?? Number.NaN);
+      expect([...numbers], name).toEqual(values.map((value) => (typeof value === 'boolean' ? Number(value) : value)));
+    }
+  }
   dump.close();
 });
 

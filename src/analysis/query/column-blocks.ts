@@ -10,7 +10,7 @@ import type { Field } from './fields.ts';
 import { knownValue, verdictOn } from './on-columns.ts';
 
 /** Records of a file that are judged together. Their file's facts are all known. */
-export interface Block {
+export interface RecordBlock {
   file: DumpFile;
   from: number;
   /** At most BLOCK. */
@@ -20,10 +20,10 @@ export interface Block {
 export const BLOCK = 4096;
 
 /** Writes the numbers of a block, NaN for none: false if a value is something else, or not known. */
-type NumberBlocks = (block: Block, target: Float64Array) => boolean;
+type NumberBlocks = (block: RecordBlock, target: Float64Array) => boolean;
 
 /** Writes the verdicts of a block. */
-type VerdictBlocks = (block: Block, target: Uint8Array) => void;
+type VerdictBlocks = (block: RecordBlock, target: Uint8Array) => void;
 
 /** What `knownValue` says of each record where that is a number or nothing, a column at a time; null for a field that has no such columns. */
 export function numberBlocks(field: Field): NumberBlocks | null {

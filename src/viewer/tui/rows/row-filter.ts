@@ -1,4 +1,4 @@
-import { BLOCK, numberBlocks, verdictBlocks } from '../../../analysis/query/column-blocks.ts';
+import { BLOCK, numberBlocks, type RecordBlock, verdictBlocks } from '../../../analysis/query/column-blocks.ts';
 import { ASK, type FilterVerdict, NO, YES } from '../../../analysis/query/evaluator.ts';
 import { fieldCost } from '../../../analysis/query/fields.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
@@ -48,6 +48,12 @@ function numericField(value: ReturnType<FieldReader>): number | null {
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
   if (value === undefined || value === null) return Number.NaN;
   return typeof value === 'boolean' ? Number(value) : null;
+}
+
+/** All records of a block. */
+function sequence(records: Uint32Array, { from, count }: RecordBlock): Uint32Array {
+  for (let i = 0; i < count; i++) records[i] = from + i;
+  return records.subarray(0, count);
 }
 
 /** The answers that a file's columns give. */
@@ -122,10 +128,13 @@ export class RowFilter {
     const isHere = this.needsFactsAlone && this.#extra === null && file.index.looked >= file.count;
     const count = isHere ? Math.max(0, Math.min(to, file.count, from + BLOCK) - from) : 0;
     const block = { file, from, count };
-    if (this.#verdictsOf === null) verdicts.fill(YES);
-    else this.#verdictsOf(block, verdicts);
     const value =
       this.#order === null || this.#numbersOf?.(block, numbers) === true ? null : this.#answersOf(file).value;
+    if (this.#verdictsOf === null) {
+      if (value === null)
+        return { records: sequence(records, block), numbers: numbers.subarray(0, count), end: from + count };
+      verdicts.fill(YES, 0, count);
+    } else this.#verdictsOf(block, verdicts);
     const wanted = this.#isInverted ? NO : YES;
     let length = 0;
     let i = 0;

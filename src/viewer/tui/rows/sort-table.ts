@@ -1,9 +1,10 @@
 import type { SortValue } from '../../../analysis/query/sort.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
-import { float64At, itemAt, numberInAt, uint8At, uint32At } from '../../../core/lists/at.ts';
+import { float64At, itemAt, uint8At, uint32At } from '../../../core/lists/at.ts';
 import { placesWhile } from '../../../core/lists/places.ts';
 import { inStretches, sortedByNumber, sortedInSteps } from './radix.ts';
+import { RowRuns } from './row-runs.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
 const NUMBER = 0;
@@ -15,20 +16,8 @@ const DEAD = 4;
 
 /** Up to this many rows, a comparison sort is used. */
 const FEW = 512;
-/** Rows for which the run of the first is noted. */
-const NOTED = 10;
 /** Fresh rows that are merged between two checks of the clock. */
 const STEP = 256;
-
-/** Rows of one file with consecutive ids and ascending records. */
-interface Run {
-  file: DumpFile;
-  /** The index of the file in the dump. */
-  rank: number;
-  /** Its rows are those from here up to the end. */
-  id: number;
-  end: number;
-}
 
 /**
  * Records with their sort values: 13 bytes each in typed arrays, so that a million take little memory and do not burden the garbage
@@ -43,10 +32,7 @@ export class SortTable {
   #records: Uint32Array;
   readonly #texts: string[] = [];
   readonly #textIds = new Map<string, number>();
-  readonly #runs: Run[] = [];
-  readonly #runsOf = new Map<DumpFile, Run[]>();
-  /** The place of the run that has each 1,024th row. */
-  readonly #noted: number[] = [];
+  readonly #runs = new RowRuns();
   #order: Uint32Array = new Uint32Array(0);
   /** Number of rows included in `order`. */
   #merged = 0;
@@ -102,16 +88,7 @@ export class SortTable {
     const id = this.#size;
     this.#size += rows;
     if (this.#size > this.#kinds.length) this.#grow();
-    const last = this.#runs.at(-1);
-    if (last?.file === file && uint32At(this.#records, id - 1) < record) last.end = this.#size;
-    else {
-      const others = this.#runsOf.get(file);
-      const run = { file, rank: others?.[0]?.rank ?? 0, id, end: this.#size };
-      this.#runs.push(run);
-      if (others === undefined) this.#runsOf.set(file, [run]);
-      else others.push(run);
-    }
-    while (this.#noted.length << NOTED < this.#size) this.#noted.push(this.#runs.length - 1);
+    this.#runs.add(file, id, rows, id > 0 && uint32At(this.#records, id - 1) < record);
     return id;
   }
 
@@ -121,9 +98,9 @@ export class SortTable {
   }
 
   killAll(file: DumpFile): void {
-    for (const { id, end } of this.#runsOf.get(file) ?? [])
+    for (const { id, end } of this.#runs.of(file))
       for (let row = id; row < end; row++) if (this.#kinds[row] !== DEAD) this.#die(row);
-    this.#runsOf.delete(file);
+    this.#runs.forget(file);
   }
 
   #die(id: number): void {
@@ -133,7 +110,7 @@ export class SortTable {
 
   /** The row of a record; -1 if it has none. */
   idOf({ file, record }: Place): number {
-    const runs = this.#runsOf.get(file) ?? [];
+    const runs = this.#runs.of(file);
     const run = runs[placesWhile(runs.length, (at) => uint32At(this.#records, itemAt(runs, at).id) <= record) - 1];
     if (run === undefined) return -1;
     const id = run.id + placesWhile(run.end - run.id, (at) => uint32At(this.#records, run.id + at) <= record) - 1;
@@ -148,25 +125,12 @@ export class SortTable {
   }
 
   place(id: number): Place {
-    return { file: this.#runAt(id).file, record: uint32At(this.#records, id) };
-  }
-
-  #runAt(id: number): Run {
-    const note = id >> NOTED;
-    let low = numberInAt(this.#noted, note);
-    let high = this.#noted[note + 1] ?? this.#runs.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (itemAt(this.#runs, middle).end <= id) low = middle + 1;
-      else high = middle;
-    }
-    return itemAt(this.#runs, low);
+    return { file: this.#runs.at(id).file, record: uint32At(this.#records, id) };
   }
 
   /** Equal values keep the order of the files. */
   rankFiles(files: readonly DumpFile[]): void {
-    const ranks = new Map(files.map((file, rank) => [file, rank]));
-    for (const run of this.#runs) run.rank = ranks.get(run.file) ?? files.length;
+    this.#runs.rank(files);
   }
 
   /** Below 0 if `a` comes before `b`. */
@@ -182,7 +146,7 @@ export class SortTable {
         return isLess === this.#descending ? 1 : -1;
       }
     }
-    return this.#runAt(a).rank - this.#runAt(b).rank || uint32At(this.#records, a) - uint32At(this.#records, b);
+    return this.#runs.at(a).rank - this.#runs.at(b).rank || uint32At(this.#records, a) - uint32At(this.#records, b);
   }
 
   /** The index of a row in an order, by binary search. */
@@ -209,19 +173,22 @@ export class SortTable {
   /** The rows from an id up to another: each kind apart, in the order of kinds. */
   *#sorted(from: number, end: number): Generator<void, Uint32Array> {
     if (end - from < FEW) return Uint32Array.from({ length: end - from }, (_, i) => from + i).sort(this.#comparison);
+    const kinds = this.#kinds.subarray(from, end);
+    if (![TEXT, NOT_A_NUMBER, MISSING, DEAD].some((kind) => kinds.includes(kind))) {
+      const { ids, numbers } = this.#inFileOrder(from, end);
+      return yield* sortedByNumber(ids, numbers, this.#descending);
+    }
     const ofKinds = new Uint32Array(DEAD + 1);
     yield* inStretches(end - from, (start, stop) => this.#countKinds(ofKinds, from + start, from + stop));
     const apart = Array.from(ofKinds, (count) => ({ ids: new Uint32Array(count), numbers: NO_NUMBERS, length: 0 }));
     for (const kind of [NUMBER, TEXT]) itemAt(apart, kind).numbers = new Float64Array(uint32At(ofKinds, kind));
-    for (const run of this.#runsInFileOrder(from, end)) {
-      const first = Math.max(run.id, from);
-      yield* inStretches(Math.min(run.end, end) - first, (start, stop) =>
-        this.#part(apart, first + start, first + stop),
-      );
-    }
+    for (const { first, stop } of this.#runs.inFileOrder(from, end))
+      yield* inStretches(stop - first, (some, more) => this.#part(apart, first + some, first + more));
     const texts = itemAt(apart, TEXT);
     const ranks = yield* this.#textRanks(texts.ids.length);
-    for (let i = 0; i < texts.ids.length; i++) texts.numbers[i] = uint32At(ranks, float64At(texts.numbers, i));
+    yield* inStretches(texts.ids.length, (some, more) => {
+      for (let i = some; i < more; i++) texts.numbers[i] = uint32At(ranks, float64At(texts.numbers, i));
+    });
     const sorted = new Uint32Array(end - from);
     let at = 0;
     for (const { ids, numbers } of apart) {
@@ -251,10 +218,15 @@ export class SortTable {
     }
   }
 
-  /** The runs that have rows between two ids. Those of a file are in the order of its records, but for dead rows. */
-  #runsInFileOrder(from: number, end: number): Run[] {
-    const runs = this.#runs.filter((run) => run.end > from && run.id < end);
-    return runs.sort((a, b) => a.rank - b.rank || a.id - b.id);
+  /** The rows from an id up to another, all of which have a number. */
+  #inFileOrder(from: number, end: number): { ids: Uint32Array<ArrayBuffer>; numbers: Float64Array } {
+    const [ids, numbers] = [new Uint32Array(end - from), new Float64Array(end - from)];
+    let at = 0;
+    for (const { first, stop } of this.#runs.inFileOrder(from, end)) {
+      numbers.set(this.#numbers.subarray(first, stop), at);
+      for (let id = first; id < stop; id++) ids[at++] = id;
+    }
+    return { ids, numbers };
   }
 
   /** The place of each text in the order of all texts; nothing if no row has one. */
