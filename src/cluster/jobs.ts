@@ -111,6 +111,7 @@ export class QueuedJobs implements RunJobs {
     await jobs.#prepare();
     await jobs.#follow();
     await jobs.#look();
+    await jobs.#runs.announce(options.id);
     jobs.#timer = setInterval(() => void jobs.#look().catch(() => {}), CHECK_MS);
     suspend?.addEventListener('abort', () => void jobs.#suspend(), { once: true });
     signal.addEventListener('abort', () => jobs.#giveUp(), { once: true });

@@ -5,7 +5,7 @@ import type { QueuePlace } from './place.ts';
 import { type SharedRedis, shareRedis } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import { isRefusal, isWrongType } from './refusals.ts';
-import { queueOf, Runs } from './runs.ts';
+import { newsOf, queueOf, Runs } from './runs.ts';
 import { queueStatus } from './status.ts';
 import { Texts } from './texts.ts';
 import type { WorkerHub } from './worker.ts';
@@ -40,6 +40,11 @@ export function redisHub(shared: SharedRedis, share?: string, lockMs = LOCK_MS):
     data: (id) => runs.data(id),
     parts: { texts: new Texts(shared, share), runs },
     limiter: (name, rateLimit) => new RedisLimiter(shared, name, rateLimit),
+    onNews: (tell) => {
+      const heard = shared.another();
+      heard.on('message', tell);
+      heard.subscribe(newsOf(shared)).catch(() => {});
+    },
     beat: (word) =>
       beat(shared, word).then(
         () => refusals.served(),

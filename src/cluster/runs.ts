@@ -50,6 +50,9 @@ export const Poisoned = z.object({ run: z.string(), id: z.string(), reason: z.st
 /** A job given up after its tries. */
 export type Poisoned = z.infer<typeof Poisoned>;
 
+/** The channel on which runs say that they begin. */
+export const newsOf = ({ prefix }: Pick<SharedRedis, 'prefix'>): string => `${prefix}:news`;
+
 /** The runs at a Redis. */
 export class Runs {
   readonly #shared: SharedRedis;
@@ -62,6 +65,11 @@ export class Runs {
 
   sign(head: RunHead): Promise<void> {
     return this.#register.sign(head);
+  }
+
+  /** Tells waiting workers at once; those that do not hear it find the run by looking. */
+  async announce(id: string): Promise<void> {
+    await this.#shared.redis.publish(newsOf(this.#shared), id).catch(() => {});
   }
 
   leave(id: string): Promise<void> {

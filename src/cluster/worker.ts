@@ -10,6 +10,8 @@ import type { TextPlace, TextStore } from './texts.ts';
 import { BEAT_MS, type WorkerBeat } from './workers.ts';
 
 const LOOK_MS = 500;
+/** Whoever may write to the place may announce runs at any rate. */
+const LEAST_MS = 50;
 /** A refused run is checked again: the missing part may have been supplied. */
 const AGAIN_MS = 15_000;
 /** A run whose process no longer signs is abandoned. */
@@ -57,6 +59,8 @@ export interface WorkerHub {
   parts: WorkParts;
   /** One limit for all workers; without it each worker has a separate one. */
   limiter?: (name: string, rateLimit: number) => RateLimiter;
+  /** Calls back when a run begins; without it, or if the message is lost, workers find the run by looking. */
+  onNews?: (tell: () => void) => void;
   beat(word: WorkerBeat): Promise<void>;
   leave(worker: string): Promise<void>;
   /** Closing waits for jobs under way, unless forced. */
@@ -106,6 +110,10 @@ class RunWorker {
   /** When a job was last under way. */
   #busy = this.#began;
 
+  /** A run began since this worker last looked. */
+  #isTold = false;
+  #wake = (): void => {};
+
   constructor(hub: WorkerHub, options: WorkerOptions) {
     this.#hub = hub;
     this.#options = options;
@@ -131,16 +139,29 @@ class RunWorker {
     const { signal } = this.#options;
     await this.#beat();
     const beating = setInterval(() => void this.#beat(), BEAT_MS);
+    this.#hub.onNews?.(() => {
+      this.#isTold = true;
+      this.#wake();
+    });
     let end: WorkerEnd | null = null;
     while (end === null) {
+      this.#isTold = false;
       if (this.#hub.isThere()) await untilAborted(this.#look(), signal).catch(() => {});
-      await pause(LOOK_MS, signal).catch(() => {});
+      await this.#rest().catch(() => {});
       end = signal.aborted ? 'stopped' : this.#whyOver(performance.now());
     }
     await Promise.all([...this.#served.values()].map((run) => run.close()));
     clearInterval(beating);
     if (this.#hub.isThere()) await this.#hub.leave(this.#word.id).catch(() => {});
     return end;
+  }
+
+  /** Until a run begins, and no longer than until it is time to look anyway. @throws the reason of the signal */
+  async #rest(): Promise<void> {
+    const { signal } = this.#options;
+    await pause(LEAST_MS, signal);
+    const told = new Promise<void>((resolve) => (this.#wake = resolve));
+    if (!this.#isTold) await Promise.race([pause(LOOK_MS - LEAST_MS, signal), told]);
   }
 
   #whyOver(now: number): WorkerEnd | null {
