@@ -1,3 +1,4 @@
+import { haveOneKey } from '../../analysis/export/files/column-chunk.ts';
 import type { FactColumn, KeyedCells } from '../../analysis/facts/facts-table.ts';
 import type { ByteLines } from './byte-lines.ts';
 import { cellAdder } from './cell-adder.ts';
@@ -21,7 +22,9 @@ export function factLines(columns: readonly FactColumn[], rows: number): (row: n
     const { keys } = first;
     const textOf = (key: number): string => csvCells(own.map(({ cellOf }) => cellOf(key)));
     const addCell = cellAdder(others.length === 0 ? first.form : 'other', textOf);
-    add(isSame(keys, rows) ? textOf(keys[0] ?? Number.NaN) : (row, out) => addCell(out, keys[row] ?? Number.NaN));
+    add(
+      haveOneKey(keys, 0, rows) ? textOf(keys[0] ?? Number.NaN) : (row, out) => addCell(out, keys[row] ?? Number.NaN),
+    );
     alike = [];
   };
   for (const column of columns) {
@@ -53,10 +56,4 @@ function joinedParts(parts: readonly Part[]): (Uint8Array | Exclude<Part, string
   }
   if (same !== '') joined.push(Buffer.from(same));
   return joined;
-}
-
-function isSame(keys: KeyedCells['keys'], rows: number): boolean {
-  const first = keys[0];
-  for (let row = 1; row < rows; row++) if (!Object.is(keys[row], first)) return false;
-  return rows > 0;
 }

@@ -1,11 +1,13 @@
-import type { ColumnChunk, Encoding } from 'hyparquet';
+import type { ColumnChunk, CompressionCodec, Encoding } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { writePlain } from 'hyparquet-writer/src/plain.js';
-import { itemAt } from '../../../core/lists/at.ts';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
+import { int32At, itemAt } from '../../../core/lists/at.ts';
 
-export type ColumnCell = number | string | boolean | null;
+type KnownCell = number | string | boolean;
+type ColumnCell = KnownCell | null;
 
 /** Cells that repeat: a number for each row, and the cell of a number. Equal numbers have equal cells. */
 export interface KeyedColumn {
@@ -15,9 +17,14 @@ export interface KeyedColumn {
   cellOf(key: number): ColumnCell;
 }
 
+/** A column whose cells differ from row to row. */
+export type PlainColumn = Pick<KeyedColumn, 'name' | 'type'> & { at(row: number): ColumnCell };
+
 /** The pages of some rows of a column: a dictionary if values repeat, and one page of data. */
 interface Pages {
   bytes: Uint8Array;
+  /** Bytes before they were compressed. */
+  size: number;
   /** Bytes of the dictionary; 0 without one. */
   dictionary: number;
   encoding: Encoding;
@@ -41,12 +48,17 @@ export class ColumnChunks {
     this.#to = to;
   }
 
-  write(column: KeyedColumn): ColumnChunk {
-    const { name, type, keys, cellOf } = column;
+  write(column: KeyedColumn | PlainColumn): ColumnChunk {
+    if ('at' in column) return this.#chunk(column, plainPages(column, this.#from, this.#to), 'SNAPPY');
+    const { keys, cellOf } = column;
     const known = this.#known.get(cellOf);
     const pages = known?.keys === keys ? known.pages : pagesOf(column, this.#from, this.#to);
     this.#known.set(cellOf, { keys, pages });
-    const { bytes, dictionary, encoding } = pages;
+    return this.#chunk(column, pages, 'UNCOMPRESSED');
+  }
+
+  #chunk({ name, type }: PlainColumn | KeyedColumn, pages: Pages, codec: CompressionCodec): ColumnChunk {
+    const { bytes, size, dictionary, encoding } = pages;
     const start = this.#writer.offset;
     this.#writer.appendBytes(bytes);
     return {
@@ -54,10 +66,10 @@ export class ColumnChunks {
         type: PHYSICAL[type],
         encodings: dictionary > 0 ? ['PLAIN', encoding] : [encoding],
         path_in_schema: [name],
-        codec: 'UNCOMPRESSED',
+        codec,
         num_values: BigInt(this.#to - this.#from),
         total_compressed_size: BigInt(bytes.length),
-        total_uncompressed_size: BigInt(bytes.length),
+        total_uncompressed_size: BigInt(size),
         data_page_offset: BigInt(start + dictionary),
         ...(dictionary > 0 && { dictionary_page_offset: BigInt(start) }),
       },
@@ -66,33 +78,48 @@ export class ColumnChunks {
   }
 }
 
+/** Compressed: the names of neighbours begin alike. */
+function plainPages({ type, at }: PlainColumn, from: number, to: number): Pages {
+  const page = new ByteWriter();
+  const levels = new Uint8Array(to - from);
+  const cells: KnownCell[] = [];
+  for (let row = from; row < to; row++) {
+    const cell = at(row);
+    if (cell === null) continue;
+    levels[row - from] = 1;
+    cells.push(cell);
+  }
+  writeCells(page, cells, type);
+  const out = new ByteWriter();
+  const bytes = snappyCompress(page.getBytes());
+  writeDataPage(out, levels, cells.length, 'PLAIN', bytes, page.offset);
+  return { bytes: out.getBytes(), size: out.offset - bytes.length + page.offset, dictionary: 0, encoding: 'PLAIN' };
+}
+
 function pagesOf({ type, keys, cellOf }: KeyedColumn, from: number, to: number): Pages {
   const { codes, cells, known } = codesOf(keys, cellOf, from, to);
-  const out = new ByteWriter(1024);
-  const page = new ByteWriter(1024);
+  const out = new ByteWriter();
+  const page = new ByteWriter();
   let encoding: Encoding = 'PLAIN';
   let dictionary = 0;
   if (type === 'BOOLEAN' && known > 0) {
     encoding = 'RLE';
-    const bits = new ByteWriter(64);
+    const bits = new ByteWriter();
     writeRleBitPackedHybrid(
       bits,
-      Int32Array.from(ofKnown(codes, known), (code) => Number(cells[code])),
+      ofKnown(codes, known).map((code) => Number(cells[code])),
       1,
     );
     page.appendUint32(bits.offset);
     page.appendBytes(bits.getBytes());
   } else if (known > 0 && cells.length * USES > known) {
-    writePlain(
-      page,
-      Array.from(ofKnown(codes, known), (code) => itemAt(cells, code)),
-      PHYSICAL[type],
-      undefined,
-    );
+    const plain: KnownCell[] = [];
+    for (const code of codes) if (code >= 0) plain.push(itemAt(cells, code));
+    writeCells(page, plain, type);
   } else if (known > 0) {
     encoding = 'RLE_DICTIONARY';
-    const values = new ByteWriter(1024);
-    writePlain(values, cells, PHYSICAL[type], undefined);
+    const values = new ByteWriter();
+    writeCells(values, cells, type);
     writePageHeader(out, {
       type: 'DICTIONARY_PAGE',
       uncompressed_page_size: values.offset,
@@ -105,38 +132,88 @@ function pagesOf({ type, keys, cellOf }: KeyedColumn, from: number, to: number):
     page.appendUint8(width);
     writeRleBitPackedHybrid(page, ofKnown(codes, known), width);
   }
-  const levels = new ByteWriter(64);
-  writeRleBitPackedHybrid(
-    levels,
-    codes.map((code) => (code < 0 ? 0 : 1)),
-    1,
-  );
+  const levels = new Uint8Array(codes.length);
+  if (known === codes.length) levels.fill(1);
+  else if (known > 0) for (let at = 0; at < codes.length; at++) if (int32At(codes, at) >= 0) levels[at] = 1;
+  writeDataPage(out, levels, known, encoding, page.getBytes(), null);
+  return { bytes: out.getBytes(), size: out.offset, dictionary, encoding };
+}
+
+/** @param levels 1 for each row with a cell @param size of the bytes before they were compressed; null if they are not */
+function writeDataPage(
+  out: ByteWriter,
+  levels: Uint8Array,
+  known: number,
+  encoding: Encoding,
+  bytes: Uint8Array,
+  size: number | null,
+): void {
+  const levelBytes = new ByteWriter();
+  writeRleBitPackedHybrid(levelBytes, levels, 1);
   writePageHeader(out, {
     type: 'DATA_PAGE_V2',
-    uncompressed_page_size: levels.offset + page.offset,
-    compressed_page_size: levels.offset + page.offset,
+    uncompressed_page_size: levelBytes.offset + (size ?? bytes.length),
+    compressed_page_size: levelBytes.offset + bytes.length,
     data_page_header_v2: {
-      num_values: codes.length,
-      num_nulls: codes.length - known,
-      num_rows: codes.length,
+      num_values: levels.length,
+      num_nulls: levels.length - known,
+      num_rows: levels.length,
       encoding,
-      definition_levels_byte_length: levels.offset,
+      definition_levels_byte_length: levelBytes.offset,
       repetition_levels_byte_length: 0,
-      is_compressed: false,
+      is_compressed: size !== null,
     },
   });
-  out.appendBytes(levels.getBytes());
-  out.appendBytes(page.getBytes());
-  return { bytes: out.getBytes(), dictionary, encoding };
+  out.appendBytes(levelBytes.getBytes());
+  out.appendBytes(bytes);
 }
 
 const ofKnown = (codes: Int32Array, known: number): Int32Array =>
   known === codes.length ? codes : codes.filter((code) => code >= 0);
 
+function writeCells(
+  writer: ByteWriter,
+  cells: readonly (number | string | boolean)[],
+  type: KeyedColumn['type'],
+): void {
+  if (type !== 'STRING') {
+    writePlain(writer, [...cells], PHYSICAL[type], undefined);
+    return;
+  }
+  for (const cell of cells) writeText(writer, String(cell));
+}
+
+/** The first unit that takes more than one byte. */
+const FIRST_WIDE = 0x80;
+const LENGTH_BYTES = 4;
+
+/** A text with its length before it. Most are short, and a loop encodes those several times as fast as the system. */
+function writeText(writer: ByteWriter, text: string): void {
+  const { length } = text;
+  writer.ensure(LENGTH_BYTES + length);
+  const { view, index } = writer;
+  let at = index + LENGTH_BYTES;
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= FIRST_WIDE) {
+      const bytes = Buffer.from(text);
+      writer.appendUint32(bytes.length);
+      writer.appendBytes(bytes);
+      return;
+    }
+    view.setUint8(at++, unit);
+  }
+  view.setUint32(index, length, true);
+  writer.index = at;
+  writer.offset += at - index;
+}
+
 /** Codes of small whole numbers are looked up in a list: most keys are small, and a map takes five times as long. */
-const SMALL = 1024;
+const SMALL = 1 << 16;
 const UNSEEN = -2;
 const UNKNOWN = -1;
+/** Codes of the small numbers of the column under way; all unseen in between. */
+const small = new Int32Array(SMALL).fill(UNSEEN);
 
 /** For each row the place of its cell among those that differ, -1 if it is unknown. */
 function codesOf(
@@ -144,16 +221,20 @@ function codesOf(
   cellOf: KeyedColumn['cellOf'],
   from: number,
   to: number,
-): { codes: Int32Array; cells: (number | string | boolean)[]; known: number } {
+): { codes: Int32Array; cells: KnownCell[]; known: number } {
   const codes = new Int32Array(to - from);
-  const cells: (number | string | boolean)[] = [];
-  const small = new Int32Array(SMALL).fill(UNSEEN);
-  const others = new Map<number, number>();
-  let known = 0;
+  const cells: KnownCell[] = [];
   const codeOf = (key: number): number => {
     const cell = cellOf(key);
     return cell === null ? UNKNOWN : cells.push(cell) - 1;
   };
+  if (haveOneKey(keys, from, to)) {
+    codes.fill(codeOf(keys[from] ?? Number.NaN));
+    return { codes, cells, known: cells.length * codes.length };
+  }
+  const seen: number[] = [];
+  const others = new Map<number, number>();
+  let known = 0;
   let negativeZero = UNSEEN;
   for (let at = 0; at < codes.length; at++) {
     const key = keys[from + at] ?? Number.NaN;
@@ -163,6 +244,7 @@ function codesOf(
       if (code === UNSEEN) {
         code = codeOf(key);
         small[key] = code;
+        seen.push(key);
       }
     } else if (key === 0) {
       // Maps take both zeros for one.
@@ -178,5 +260,13 @@ function codesOf(
     codes[at] = code;
     if (code >= 0) known++;
   }
+  for (const key of seen) small[key] = UNSEEN;
   return { codes, cells, known };
+}
+
+/** Whether all rows from `from` up to `to` have the same key. */
+export function haveOneKey(keys: KeyedColumn['keys'], from: number, to: number): boolean {
+  const first = keys[from];
+  for (let row = from + 1; row < to; row++) if (!Object.is(keys[row], first)) return false;
+  return to > from;
 }

@@ -1,9 +1,7 @@
-import type { ColumnChunk, SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { writeColumn } from 'hyparquet-writer/src/column.js';
-import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import type { ExportRow, ParquetColumn } from '../format.ts';
-import { type ColumnCell, ColumnChunks, type KeyedColumn } from './column-chunk.ts';
+import { ColumnChunks, type KeyedColumn, type PlainColumn } from './column-chunk.ts';
 import type { RowFile } from './row-file.ts';
 import { WholeFile } from './whole-file.ts';
 
@@ -74,7 +72,7 @@ function schemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
 }
 
 /** A column of a table that is known by its columns. */
-export type WrittenColumn = KeyedColumn | (Pick<KeyedColumn, 'name' | 'type'> & { at(row: number): ColumnCell });
+export type WrittenColumn = KeyedColumn | PlainColumn;
 
 /** Rows of columns encoded at a time: longer lists leave the part of memory that is freed at little cost. */
 const COLUMN_ROWS = 10_000;
@@ -95,9 +93,7 @@ export async function writeColumns(path: string, columns: readonly WrittenColumn
       const to = Math.min(rows, from + COLUMN_ROWS);
       const chunks = new ColumnChunks(bytes, from, to);
       const start = bytes.offset;
-      const group = columns.map((column) =>
-        'at' in column ? plainChunk(bytes, column, from, to) : chunks.write(column),
-      );
+      const group = columns.map((column) => chunks.write(column));
       const sizeOf = group.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
       const num_rows = BigInt(to - from);
       const total_compressed_size = BigInt(bytes.offset - start);
@@ -113,38 +109,6 @@ export async function writeColumns(path: string, columns: readonly WrittenColumn
     file.discard();
     throw error;
   }
-}
-
-/** Cells that differ from row to row are compressed: the names of neighbours begin alike. */
-function plainChunk(
-  writer: ByteWriter,
-  column: Exclude<WrittenColumn, KeyedColumn>,
-  from: number,
-  to: number,
-): ColumnChunk {
-  const element = cellElement(column);
-  const values = Array.from({ length: to - from }, (_, at) => column.at(from + at));
-  return writeColumn({
-    writer,
-    column: {
-      columnName: column.name,
-      element,
-      schemaPath: [ROOT, element],
-      codec: 'SNAPPY',
-      compressors: { SNAPPY: snappyCompress },
-      // The least and the greatest of so many rows spare a reader little, and finding them takes a fifth of the time.
-      stats: false,
-      pageSize: 0,
-      columnIndex: false,
-      offsetIndex: false,
-    },
-    pageData: {
-      values,
-      definitionLevels: values.map((value) => (value === null ? 0 : 1)),
-      repetitionLevels: [],
-      maxDefinitionLevel: 1,
-    },
-  }).chunk;
 }
 
 const cellElement = ({ name, type }: Pick<KeyedColumn, 'name' | 'type'>): SchemaElement =>
