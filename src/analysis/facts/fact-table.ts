@@ -1,3 +1,4 @@
+import { finished } from '../../core/async/finished.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { itemAt, lastItem, numberInAt, uint32At } from '../../core/lists/at.ts';
@@ -96,7 +97,9 @@ export class FactTable {
     const scores = new Float64Array(this.length).fill(Number.NaN, from);
     scores.set(known.subarray(0, from));
     this.eachFile((file, row, count, record) => {
-      for (let i = 0; i < count; i++) scores[row + i] = file.index.score(record + i) ?? Number.NaN;
+      const { index } = file;
+      if (index.looked === index.count) index.columns.scores.copyTo(scores, row, count, record);
+      else for (let i = 0; i < count; i++) scores[row + i] = index.score(record + i) ?? Number.NaN;
     }, from);
     return scores;
   }
@@ -136,13 +139,21 @@ export class FactTable {
   }
 
   get numbers(): GroupNumbers {
-    if (this.#numbers !== null) return this.#numbers;
-    this.#numbering = new GroupNumbering();
-    this.#numbers = this.#numbering.addAll(this.#groupColumns(0));
-    return this.#numbers;
+    return this.#numbers ?? finished(this.#numberRows());
   }
 
-  #groupColumns(from: number): GroupColumns {
+  *#numberRows(): Generator<void, GroupNumbers> {
+    const { units } = this;
+    yield;
+    const columns = this.#groupColumns(0, units);
+    yield;
+    const numbering = new GroupNumbering();
+    const numbers = yield* numbering.addAll(columns);
+    [this.#numbering, this.#numbers] = [numbering, numbers];
+    return numbers;
+  }
+
+  #groupColumns(from: number, units = this.units): GroupColumns {
     const length = this.length - from;
     const [keys, prompts, uids] = [new Float64Array(length), new Float64Array(length), new Float64Array(length)];
     const streams = new Uint32Array(length);
@@ -156,16 +167,22 @@ export class FactTable {
       columns.uids.copyTo(uids, at, count, record);
       streams.fill(known.get(file.stream) ?? 0, at, at + count);
     }, from);
-    return { keys, prompts, uids, units: this.units.subarray(from), streams };
+    return { keys, prompts, uids, units: units.subarray(from), streams };
   }
 
   measure(name: GroupMeasure): Float64Array {
-    let measure = this.#measures.get(name);
-    if (measure === undefined) {
-      this.#members ??= membersByNumber(this.numbers.groups);
-      measure = this.#measured(name, this.#members, 0, NO_ROWS);
-      this.#measures.set(name, measure);
-    }
+    return this.#measures.get(name) ?? finished(this.measuring(name));
+  }
+
+  /** The same with pauses. */
+  *measuring(name: GroupMeasure): Generator<void, Float64Array> {
+    const { groups } = this.#numbers ?? (yield* this.#numberRows());
+    this.#members ??= membersByNumber(groups);
+    yield;
+    void this.scores;
+    yield;
+    const measure = this.#measures.get(name) ?? this.#measured(name, this.#members, 0, NO_ROWS);
+    this.#measures.set(name, measure);
     return measure;
   }
 
@@ -200,7 +217,7 @@ export class FactTable {
     before.#numbering = null;
     if (before.#numbers === null || numbering === null) return;
     if (!numbering.forgetFrom(this.#unitStarts.filter((start) => start < from).length)) return;
-    const numbers = numbering.add(this.#groupColumns(from));
+    const numbers = finished(numbering.add(this.#groupColumns(from)));
     if (numbers === null) return;
     this.#numbering = numbering;
     const [groups, prompts] = [new Int32Array(this.length), new Int32Array(this.length)];

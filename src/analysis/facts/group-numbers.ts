@@ -1,3 +1,4 @@
+import { finished } from '../../core/async/finished.ts';
 import { float64At, int32At, uint32At } from '../../core/lists/at.ts';
 import { isOfPrompt } from '../../core/rollout/group-key.ts';
 
@@ -25,7 +26,7 @@ export interface GroupNumbers {
 }
 
 /** The numbers of rows that are all there. */
-export const numberGroups = (columns: GroupColumns): GroupNumbers => new GroupNumbering().addAll(columns);
+export const numberGroups = (columns: GroupColumns): GroupNumbers => finished(new GroupNumbering().addAll(columns));
 
 /**
  * Numbers the groups and prompts of rows. The groups are those of `settleGroups`. A record key that recurs in another unit names its prompt for good. One that never recurs (a fresh
@@ -57,19 +58,24 @@ export class GroupNumbering {
     return true;
   }
 
-  addAll(columns: GroupColumns): GroupNumbers {
-    const numbers = this.add(columns);
+  /** Numbers the rows that come first. */
+  *addAll(columns: GroupColumns): Generator<void, GroupNumbers> {
+    const numbers = yield* this.add(columns);
     if (numbers === null) throw new Error('rows that come first change no others');
     return numbers;
   }
 
   /** Numbers the rows of later units. @returns null if rows that were numbered have other numbers with them: then it is of no more use */
-  add({ prompts: hashes, units, streams, ...columns }: GroupColumns): GroupNumbers | null {
+  *add({ prompts: hashes, units, streams, ...columns }: GroupColumns): Generator<void, GroupNumbers | null> {
     const keys = settleNumbers({ ...columns, prompts: hashes, units });
+    yield;
     const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]));
+    yield;
     const groups = this.#numberGroups(keys, units);
+    yield;
     const earlier = groups.start;
     if (!this.#findLasting({ keys, units, streams }, groups.numbers, earlier)) return null;
+    yield;
     const prompts = new Int32Array(keys.length).fill(-1);
     // Rollouts of one group mostly share a prompt, so comparing with the group's last one usually suffices.
     const lastNames = new Float64Array(this.#groups - earlier);
@@ -100,10 +106,17 @@ export class GroupNumbering {
     const start = this.#groups;
     const inUnit = new PairNumbers();
     const before = this.#before.groups;
+    // Rollouts of a group mostly follow each other.
+    let [lastUnit, lastKey, number] = [-1, Number.NaN, -1];
     for (let i = 0; i < keys.length; i++) {
-      if (units[i] === before.length) before.push(start + inUnit.count);
-      const key = float64At(keys, i);
-      if (!Number.isNaN(key)) numbers[i] = start + inUnit.numberOf(uint32At(units, i), key);
+      const [unit, key] = [uint32At(units, i), float64At(keys, i)];
+      if (unit === before.length) before.push(start + inUnit.count);
+      if (Number.isNaN(key)) continue;
+      if (key !== lastKey || unit !== lastUnit) {
+        [lastUnit, lastKey] = [unit, key];
+        number = start + inUnit.numberOf(unit, key);
+      }
+      numbers[i] = number;
     }
     this.#groups += inUnit.count;
     return { numbers, start };
@@ -203,12 +216,13 @@ class PairNumbers {
 export function settleNumbers({ keys, prompts, uids, units }: Omit<GroupColumns, 'streams'>): Float64Array {
   const own = withSharedUids(keys, uids, units);
   const nameless = unitsAlike(prompts, units, (row) => isOfPrompt(float64At(own, row)));
+  if (nameless.size === 0) return own;
   return own.map((key, row) => (isOfPrompt(key) && nameless.has(uint32At(units, row)) ? Number.NaN : key));
 }
 
 /** A uid that several rows of a unit share is their group's key. */
 function withSharedUids(keys: Float64Array, uids: Float64Array, units: Uint32Array): Float64Array {
-  if (uids.every(Number.isNaN)) return keys;
+  if (!uids.some((uid) => !Number.isNaN(uid))) return keys;
   const numbers = new PairNumbers();
   const own = Int32Array.from(uids, (uid, i) => (Number.isNaN(uid) ? -1 : numbers.numberOf(uint32At(units, i), uid)));
   const counts = new Uint32Array(numbers.count);
@@ -219,7 +233,7 @@ function withSharedUids(keys: Float64Array, uids: Float64Array, units: Uint32Arr
 /** Units in which several rows count, and their prompts are all equal. */
 function unitsAlike(prompts: Float64Array, units: Uint32Array, counts: (row: number) => boolean): ReadonlySet<number> {
   let most = -1;
-  for (const unit of units) if (unit > most) most = unit;
+  for (let i = 0; i < units.length; i++) most = Math.max(most, uint32At(units, i));
   const first = new Float64Array(most + 1).fill(Number.NaN);
   const states = new Uint8Array(most + 1);
   for (let i = 0; i < units.length; i++) {

@@ -13,6 +13,8 @@ export interface Query {
   text: string;
   expression: Expression;
   cost: Cost;
+  /** Those that it uses. */
+  fields: readonly Field[];
   /** It uses data kept beside the dump: rerun calls, labels. */
   asksKept: boolean;
   /** It uses values of the whole group. */
@@ -33,14 +35,17 @@ type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> &
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
   const verdict = evaluator(expression, judgeRecord);
+  const terms = termsIn(expression);
+  const fields = terms.flatMap((term) => ('field' in term ? [term.field] : []));
   return {
     text,
     expression,
     cost: costOf(expression),
-    asksKept: someField(expression, ({ type }) => type === 'again' || type === 'label'),
-    asksGroups: someField(expression, ({ type }) => type === 'group'),
-    asksSignals: someTerm(expression, ({ op }) => op === 'signal'),
-    asksRead: someField(expression, ({ type }) => type === 'read'),
+    fields,
+    asksKept: fields.some(({ type }) => type === 'again' || type === 'label'),
+    asksGroups: fields.some(({ type }) => type === 'group'),
+    asksSignals: terms.some(({ op }) => op === 'signal'),
+    asksRead: fields.some(({ type }) => type === 'read'),
     accepts: (subject) => verdict(subject) === YES,
   };
 }
@@ -86,17 +91,14 @@ function manyValues({ again = [], labels = [], record }: Askable, field: FieldOf
     : labels.map((word) => labelValues(word, field.name)).filter((values) => values.length > 0);
 }
 
-const someField = (expression: Expression, holds: (field: Field) => boolean): boolean =>
-  someTerm(expression, (term) => (term.op === 'compare' || term.op === 'match') && holds(term.field));
-
-function someTerm(expression: Expression, holds: (term: FilterTerm) => boolean): boolean {
+function termsIn(expression: Expression): FilterTerm[] {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return someTerm(expression.left, holds) || someTerm(expression.right, holds);
+      return [...termsIn(expression.left), ...termsIn(expression.right)];
     case 'not':
-      return someTerm(expression.of, holds);
+      return termsIn(expression.of);
     default:
-      return holds(expression);
+      return [expression];
   }
 }

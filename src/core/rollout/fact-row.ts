@@ -45,8 +45,11 @@ const BITS: ReadonlyMap<string, number> = new Map(CHECKS.map((check, at) => [che
 /** Infinity for an undeclared check: it divides any number to 0. */
 const bitOf = (check: string): number => BITS.get(check) ?? Number.POSITIVE_INFINITY;
 
-/** More bits than bitwise operators support. */
-const hasBit = (bits: number, bit: number): boolean => Math.floor(bits / bit) % 2 === 1;
+/** More bits than bitwise operators support; a remainder would take a call. */
+function hasBit(bits: number, bit: number): boolean {
+  const half = Math.floor(bits / bit) / 2;
+  return half !== Math.floor(half);
+}
 
 /** The facts in a row of numbers, read on demand. */
 export class Facts {

@@ -47,7 +47,8 @@ export function groupNumbersOf(rollout: Rollout): GroupNumber {
   return { group, prompt, uid: uid === null ? Number.NaN : numberAfter(uid, 0) * 2 };
 }
 
-export const isOfPrompt = (group: number): boolean => group % 2 === 1;
+/** Not by the remainder: of a number beyond 32 bits that takes a call. */
+export const isOfPrompt = (group: number): boolean => Math.floor(group / 2) * 2 === group - 1;
 
 /** The group that the record itself names. */
 const namedGroup = ({ group, uid }: Rollout): string | null => group ?? uidParts(uid)?.prompt ?? null;

@@ -1,7 +1,8 @@
-import { layMeasures } from '../../../analysis/facts/fact-table.ts';
+import { factTableOf, layMeasures } from '../../../analysis/facts/fact-table.ts';
 import type { KeptLookup } from '../../../analysis/query/kept.ts';
 import type { SortValue } from '../../../analysis/query/sort.ts';
 import { laySignals } from '../../../analysis/signal/lay-signals.ts';
+import { finishedBetweenKeys } from '../../../core/async/finished.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { itemAt } from '../../../core/lists/at.ts';
@@ -183,7 +184,7 @@ export class FilteredRows {
     this.#isRunning = true;
     let isReading = false;
     let hasNews = false;
-    if (this.#filter.asksGroups || this.#filter.asksSignals) await this.#layWhole();
+    if (this.#filter.measures.length > 0 || this.#filter.asksSignals) await this.#layWhole();
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
       this.#sliceStart = performance.now();
@@ -230,7 +231,9 @@ export class FilteredRows {
     this.#isWaiting = true;
     const rollouts = this.#dump.files.reduce((sum, file) => sum + file.count, 0);
     await this.#dump.whenLooked();
-    if (this.#filter.asksGroups && !this.#isClosed) layMeasures(this.#dump);
+    for (const name of this.#filter.measures)
+      if (!this.#isClosed) await finishedBetweenKeys(factTableOf(this.#dump).measuring(name));
+    if (this.#filter.measures.length > 0 && !this.#isClosed) layMeasures(this.#dump);
     if (this.#filter.asksSignals && rollouts !== this.#grouped)
       await laySignals(this.#dump, () => (this.#isClosed ? undefined : this.#pause()));
     this.#isWaiting = false;

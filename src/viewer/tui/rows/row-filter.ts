@@ -1,3 +1,4 @@
+import type { GroupMeasure } from '../../../analysis/facts/group-measures.ts';
 import { BLOCK, numberBlocks, type RecordBlock, verdictBlocks } from '../../../analysis/query/column-blocks.ts';
 import { ASK, type FilterVerdict, NO, YES } from '../../../analysis/query/evaluator.ts';
 import { fieldCost } from '../../../analysis/query/fields.ts';
@@ -112,9 +113,10 @@ export class RowFilter {
     return this.#query?.cost !== 'record' && (this.#order === null || fieldCost(this.#order.field) !== 'record');
   }
 
-  /** It depends on what all rollouts of a group show together. */
-  get asksGroups(): boolean {
-    return this.#query?.asksGroups === true || this.#order?.field.type === 'group';
+  /** Measures that depend on what all rollouts of a group show together. */
+  get measures(): readonly GroupMeasure[] {
+    const fields = [...(this.#query?.fields ?? []), ...(this.#order === null ? [] : [this.#order.field])];
+    return fields.flatMap((field) => (field.type === 'group' ? [field.name] : []));
   }
 
   /** It depends on what all rollouts of a step show together. */

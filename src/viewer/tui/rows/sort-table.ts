@@ -175,7 +175,8 @@ export class SortTable {
     if (end - from < FEW) return Uint32Array.from({ length: end - from }, (_, i) => from + i).sort(this.#comparison);
     const kinds = this.#kinds.subarray(from, end);
     if (![TEXT, NOT_A_NUMBER, MISSING, DEAD].some((kind) => kinds.includes(kind))) {
-      const { ids, numbers } = this.#inFileOrder(from, end);
+      yield;
+      const { ids, numbers } = yield* this.#inFileOrder(from, end);
       return yield* sortedByNumber(ids, numbers, this.#descending);
     }
     const ofKinds = new Uint32Array(DEAD + 1);
@@ -219,12 +220,16 @@ export class SortTable {
   }
 
   /** The rows from an id up to another, all of which have a number. */
-  #inFileOrder(from: number, end: number): { ids: Uint32Array<ArrayBuffer>; numbers: Float64Array } {
-    const [ids, numbers] = [new Uint32Array(end - from), new Float64Array(end - from)];
+  *#inFileOrder(from: number, end: number): Generator<void, { ids: Uint32Array<ArrayBuffer>; numbers: Float64Array }> {
+    const runs = this.#runs.inFileOrder(from, end);
+    const ids = new Uint32Array(end - from);
+    const isMoved = runs.some(({ first }, at) => at > 0 && first < itemAt(runs, at - 1).stop);
+    const numbers = isMoved ? new Float64Array(end - from) : this.#numbers.subarray(from, end);
     let at = 0;
-    for (const { first, stop } of this.#runs.inFileOrder(from, end)) {
-      numbers.set(this.#numbers.subarray(first, stop), at);
+    for (const { first, stop } of runs) {
+      if (isMoved) numbers.set(this.#numbers.subarray(first, stop), at);
       for (let id = first; id < stop; id++) ids[at++] = id;
+      yield;
     }
     return { ids, numbers };
   }
