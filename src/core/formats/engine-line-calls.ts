@@ -141,7 +141,7 @@ export function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<numbe
     const args = printJson(call.arguments);
     const areSpoken = args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args;
     const isShown = typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer));
-    const plain: JsonObject = { ...usual(call, index, calls), error: null, fault: null, reward: null, metrics: null };
+    const plain = usual(call, index, calls);
     const packed: JsonObject = {};
     for (const key of Object.keys(call)) {
       const isTold =
@@ -169,8 +169,18 @@ export function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<num
   });
 }
 
-/** The usual form of a call: numbered in order, with its answer after those of the turn's earlier calls. */
+/** The usual form of a call: numbered in order, with its answer after those of the turn's earlier calls, and nothing else to say. */
 function usual({ turn }: JsonObject, index: number, calls: readonly JsonObject[]): JsonObject {
-  const before = calls.slice(0, index).filter((other) => other.turn === turn).length;
-  return { index, id: `call_${index}`, result_turn: Number(turn) + 1 + before, waited: 0 };
+  let before = 0;
+  for (let other = 0; other < index; other++) if (calls[other]?.turn === turn) before++;
+  return {
+    index,
+    id: `call_${index}`,
+    result_turn: Number(turn) + 1 + before,
+    waited: 0,
+    error: null,
+    fault: null,
+    reward: null,
+    metrics: null,
+  };
 }

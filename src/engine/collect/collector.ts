@@ -174,18 +174,33 @@ async function collectOnce({ task, rollout, step }: RolloutJob, options: MakerOp
   const toolsKwargs = withInstance(task, options.request?.tools ?? []);
   const world = worlds?.open({ ...task, toolsKwargs });
   const sampling = seeded(options.request?.sampling, rollout);
-  const request = new RolloutRequest({
-    ...options.request,
-    ...(sampling ? { sampling } : {}),
+  const shared: NonNullable<MakerOptions['request']> = options.request ?? {};
+  // The agent lists the tools for the model itself, and the environment runs them.
+  const ownsTools = worlds?.ownsTools === true;
+  // All keys are written out: V8 looks up each key of an object with more than twelve copied ones anew.
+  const own: { [key in keyof Required<RequestOptions>]: RequestOptions[key] } = {
     model,
     messages: task.messages,
-    // The agent lists the tools for the model itself, and the environment runs them.
-    ...(worlds?.ownsTools ? { tools: [] } : { toolsKwargs, toolSelection: selectionOf(task, options.request) }),
+    prompt: shared.prompt,
+    sampling,
+    limits: shared.limits,
+    tokenizer: shared.tokenizer,
+    templateKwargs: shared.templateKwargs,
+    tokenizationCheck: shared.tokenizationCheck,
+    toolFormat: shared.toolFormat,
+    tools: ownsTools ? [] : shared.tools,
+    toolsKwargs: ownsTools ? undefined : toolsKwargs,
+    toolSelection: ownsTools ? undefined : selectionOf(task, options.request),
     user: world === undefined ? userOf(task, users) : { interaction: world, kwargs: {} },
+    verlCompat: shared.verlCompat,
+    window: shared.window,
     partial: options.partialOf?.(task.key, rollout, step),
+    requestId: undefined,
     signal,
     suspend,
-  });
+    onEvent: undefined,
+  };
+  const request = new RolloutRequest(own);
   const live = options.live?.add({ task: task.index, rollout, step, uid: uidOf(task.key, rollout) }, request);
   try {
     await request.run();

@@ -65,7 +65,7 @@ export class DumpWriter {
     return new DumpWriter(out, state);
   }
 
-  append(record: JsonObject, at: { step: number; task: string; rollout: number }): Promise<void> {
+  append(record: JsonObject, { step, task, rollout }: { step: number; task: string; rollout: number }): Promise<void> {
     const pictures = new Map<string, PictureFile>();
     const { messages = [], tool_calls = [], tools = [] } = record;
     const shown = { messages: withoutPictures(messages, pictures), tool_calls: withoutPictures(tool_calls, pictures) };
@@ -74,7 +74,7 @@ export class DumpWriter {
     if (schemas !== null) own.tools = schemas.hash;
     const line = `${printJson(own)}\n`;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...at, line, pictures, tools: schemas, resolve, reject });
+      this.#waiting.push({ step, task, rollout, line, pictures, tools: schemas, resolve, reject });
       this.#writing ??= this.#writeAll();
     });
   }

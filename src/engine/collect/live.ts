@@ -54,12 +54,15 @@ export class LiveFile {
 
   /** @returns functions to report that it is being scored, and that it has ended */
   add(
-    rollout: { task: number; rollout: number; step: number; uid: string },
+    { task, rollout, step, uid }: { task: number; rollout: number; step: number; uid: string },
     request: RolloutRequest,
   ): { scoring(): void; end(): void } {
     const since = Date.now();
     const entry: LiveEntry = {
-      ...rollout,
+      task,
+      rollout,
+      step,
+      uid,
       request,
       since,
       isScoring: false,

@@ -40,7 +40,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
   const { weightSpans: weights, promptLogprobs: judged } = request.transcript;
   const { turnRewards, returns } = rewardsOfTurns(request, judgement, gamma);
   const { promptIds, responseIds, responseMask, responseLogprobs } = shown;
-  return {
+  const record: JsonObject = {
     input: shown.input,
     output: shown.output,
     gts: task.groundTruth,
@@ -49,38 +49,44 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     tool_calls: request.calls.map(withRoundTimes),
     generations: request.generations.map(withRoundTimes),
     spans: shown.spans,
-    ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
-    ...(responseIds && judged ? { prompt_log_probs: judged } : {}),
-    ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
-    ...(weights.length > 0 ? { weight_versions: weights } : {}),
-    // Rerunning a call or a score needs its original inputs.
-    ...(Object.keys(task.extraInfo ?? {}).length > 0 ? { extra_info: task.extraInfo } : {}),
-    turn_rewards: turnRewards,
-    returns,
-    gamma,
-    reward_scores: request.rewardScores,
-    metrics: request.metrics,
-    reward: { name: judgement.name, metadata: judgement.metadata, error: judgement.error },
-    warnings: request.warnings.map(({ message }) => message),
-    sampling_params: request.sampling as JsonObject,
-    model: context.model,
-    data_source: task.dataSource ?? null,
-    mask_source: request.isRewritten ? 'rewritten' : 'recorded',
-    prompt_turns: request.promptLength,
-    ...(request.startedAt === null ? {} : { started_at: rounded(request.startedAt) }),
-    duration: rounded(request.duration),
-    error: request.error ?? judgement.error,
-    state: request.state,
-    writer: WRITER,
-    ...(request.sid === null ? {} : { sid: request.sid }),
-    request_id: request.requestId,
-    finish_reason: request.finishReason,
-    cause,
-    status: statusOf(request, cause),
-    score: judgement.score,
-    step: context.step,
-    uid: uidOf(task.key, rollout),
   };
+  // Set one by one: keys behind a copied part of a literal make the object slow.
+  if (responseIds) {
+    record.prompt_ids = promptIds;
+    record.response_ids = responseIds;
+    record.response_mask = responseMask;
+    if (judged) record.prompt_log_probs = judged;
+    if (responseLogprobs) record.rollout_log_probs = responseLogprobs;
+  }
+  if (weights.length > 0) record.weight_versions = weights;
+  // Rerunning a call or a score needs its original inputs.
+  if (task.extraInfo !== undefined && Object.keys(task.extraInfo).length > 0) record.extra_info = task.extraInfo;
+  record.turn_rewards = turnRewards;
+  record.returns = returns;
+  record.gamma = gamma;
+  record.reward_scores = request.rewardScores;
+  record.metrics = request.metrics;
+  record.reward = { name: judgement.name, metadata: judgement.metadata, error: judgement.error };
+  record.warnings = request.warnings.map(({ message }) => message);
+  record.sampling_params = request.sampling as JsonObject;
+  record.model = context.model;
+  record.data_source = task.dataSource ?? null;
+  record.mask_source = request.isRewritten ? 'rewritten' : 'recorded';
+  record.prompt_turns = request.promptLength;
+  if (request.startedAt !== null) record.started_at = rounded(request.startedAt);
+  record.duration = rounded(request.duration);
+  record.error = request.error ?? judgement.error;
+  record.state = request.state;
+  record.writer = WRITER;
+  if (request.sid !== null) record.sid = request.sid;
+  record.request_id = request.requestId;
+  record.finish_reason = request.finishReason;
+  record.cause = cause;
+  record.status = statusOf(request, cause);
+  record.score = judgement.score;
+  record.step = context.step;
+  record.uid = uidOf(task.key, rollout);
+  return record;
 }
 
 /** Times are no more precise than milliseconds. */

@@ -36,15 +36,15 @@ export interface RequestOptions extends ToolChoice {
   messages: readonly Message[];
   /** The messages exactly as a model saw them before, token by token; rendered from scratch if not given. */
   prompt?: Rendering | undefined;
-  sampling?: SamplingParams;
-  limits?: Partial<Limits>;
+  sampling?: SamplingParams | undefined;
+  limits?: Partial<Limits> | undefined;
   /** Required for a model that takes ids; otherwise it renders `input` and `output` in the model's template. */
   tokenizer?: ChatTokenizer | undefined;
   /** verl's `apply_chat_template_kwargs`. */
   templateKwargs?: JsonObject | undefined;
-  tokenizationCheck?: TokenizationCheck;
+  tokenizationCheck?: TokenizationCheck | undefined;
   /** The grammar of calls in the model's text. */
-  toolFormat?: string;
+  toolFormat?: string | undefined;
   /** A simulated user, who answers turns without a call. */
   user?: { interaction: Interaction; kwargs: JsonObject } | undefined;
   /** Behave exactly like this tree of verl, bugs included. */
@@ -53,7 +53,7 @@ export interface RequestOptions extends ToolChoice {
   window?: ModelWindow | undefined;
   /** A suspended rollout to resume. */
   partial?: PartialRollout | undefined;
-  requestId?: string;
+  requestId?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Suspends the rollout between two steps, or mid-turn if the server returns the turn's tokens; it can be resumed. */
   suspend?: AbortSignal | undefined;

@@ -29,19 +29,18 @@ export class TokenCount {
   }
 
   lengths(transcript: Transcript, limits: Limits, { size: window }: ModelWindow): Lengths {
-    const known = { window, guessed: 0 };
-    if (this.#isExact) return { ...known, prompt: transcript.promptTokens, all: transcript.ids!.length };
+    if (this.#isExact) return { window, prompt: transcript.promptTokens, all: transcript.ids!.length, guessed: 0 };
     if (this.#counted) {
       const { prompt, all } = this.#counted;
       return { window, prompt, all: all + this.#since.exact, guessed: this.#since.guessed };
     }
     // Nothing was sampled yet: a tokenizer counts the prompt; without one it is estimated if there is a window to respect.
     const prompt = transcript.promptTokens;
-    if (prompt !== null) return { ...known, prompt, all: prompt };
+    if (prompt !== null) return { window, prompt, all: prompt, guessed: 0 };
     const isBound = window !== null || limits.max_model_len !== null;
     return isBound
       ? { window, prompt: 0, all: 0, guessed: guessTokens(transcript.input) }
-      : { ...known, prompt: null, all: null };
+      : { window, prompt: null, all: null, guessed: 0 };
   }
 
   /** The server's figures for a turn. */

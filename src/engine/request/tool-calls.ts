@@ -137,7 +137,8 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     const { error = null, fault = error === null ? undefined : 'model' } = value.response;
     if (fault === 'world' || fault === 'ours')
       throw new RolloutFault(value.response.cause ?? 'tool_unavailable', `tool '${call.name}': ${error}`);
-    return { ...value, arguments: parameters, waited, isRefused: false };
+    const { response, reward, metrics } = value;
+    return { response, reward, metrics, arguments: parameters, waited, isRefused: false };
   } catch (thrown) {
     signal.throwIfAborted();
     const error = await lastWordOf(thrown, running, tool.lastWord);

@@ -18,9 +18,9 @@ import {
 } from './tool-calls.ts';
 
 export interface ToolChoice {
-  tools?: readonly Tool[];
+  tools?: readonly Tool[] | undefined;
   /** By tool name. */
-  toolsKwargs?: Readonly<Record<string, ToolKwargs>>;
+  toolsKwargs?: Readonly<Record<string, ToolKwargs>> | undefined;
   /** The tools shown to the model, in this order (verl's `extra_info.tool_selection`); default: all. */
   toolSelection?: readonly string[] | undefined;
 }
