@@ -4,7 +4,14 @@ import { exchange } from '../../core/http/client.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, type Model, ModelError, type ModelRequest, type SampledTurn } from './model.ts';
+import {
+  type Generation,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type SampledTurn,
+  type ServedFinish,
+} from './model.ts';
 import type { ModelServer } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { askForTurn, finishOf, parseAnswer, type SampledTurnReader, tokenLimit, WHOLE_TURN_MS } from './served-turn.ts';
@@ -180,20 +187,24 @@ class TokenTurn implements SampledTurnReader {
     const counted = this.#meta?.completion_tokens ?? 0;
     const finishReason = finishOf(finish?.type, 0, hasNoIds && counted === 0);
     if (hasNoIds && counted > 0) throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
-    return { ...this.soFar(), finishReason };
+    return this.#turn(finishReason);
   }
 
   soFar(): SampledTurn {
+    return this.#turn('abort');
+  }
+
+  #turn(finishReason: ServedFinish): SampledTurn {
     const ids = this.#ids;
     const given = this.#meta?.input_token_logprobs;
     return {
       text: this.#tokenizer.decode(ids, true),
       reasoning: null,
       toolCalls: [],
-      finishReason: 'abort',
+      finishReason,
       ids,
       logprobs: this.#logprobs.length === ids.length && !this.#logprobs.some(Number.isNaN) ? this.#logprobs : null,
-      ...(this.#request.wantsPromptLogprobs && given ? { promptLogprobs: given.map(([logprob]) => logprob) } : {}),
+      promptLogprobs: this.#request.wantsPromptLogprobs && given ? given.map(([logprob]) => logprob) : null,
       promptTokens: this.#meta?.prompt_tokens ?? null,
       completionTokens: this.#meta?.completion_tokens ?? null,
       weightVersion: this.#meta?.weight_version ?? null,

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json/value.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, type Model, ModelError, type ModelRequest, type SampledTurn } from './model.ts';
+import {
+  type Generation,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type SampledTurn,
+  type ServedFinish,
+} from './model.ts';
 import type { ModelServer } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import {
@@ -119,20 +126,24 @@ class CompletionTurn implements SampledTurnReader {
   }
 
   finish(): SampledTurn {
-    return { ...this.soFar(), finishReason: finishOf(this.#reason, 0, this.#ids.length === 0) };
+    return this.#turn(finishOf(this.#reason, 0, this.#ids.length === 0));
   }
 
   soFar(): SampledTurn {
+    return this.#turn('abort');
+  }
+
+  #turn(finishReason: ServedFinish): SampledTurn {
     const ids = [...this.#ids];
     const logprobs = this.#logprobs.filter((one) => one !== null);
     return {
       text: this.#tokenizer.decode(ids, true),
       reasoning: null,
       toolCalls: [],
-      finishReason: 'abort',
+      finishReason,
       ids,
       logprobs: logprobs.length === ids.length ? logprobs : null,
-      ...(this.#promptLogprobs ? { promptLogprobs: this.#promptLogprobs } : {}),
+      promptLogprobs: this.#promptLogprobs,
       promptTokens: this.#usage?.prompt_tokens ?? null,
       completionTokens: this.#usage?.completion_tokens ?? null,
     };

@@ -39,7 +39,7 @@ export async function assistantTurn(
   if (wantsPromptLogprobs && !transcript.judgePrompt(generation.promptLogprobs ?? null))
     notes.warn('prompt', 'the server gives no log probabilities of the prompt, or not one for each of its tokens');
   transcript.addSampled(turn, sampled, ids, logprobs, weightVersion);
-  const whole = { ...generation, text: (isOpen ? messageText(messages.pop()!) : '') + generation.text };
+  const whole = isOpen ? { ...generation, text: messageText(messages.pop()!) + generation.text } : generation;
   notes.isTurnOpen = isBrokenOff && (isOpen || ids!.length > 0);
   if (isBrokenOff) {
     // The deadline came mid-turn; keep the part sampled so far.
