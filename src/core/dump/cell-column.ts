@@ -131,6 +131,12 @@ export class CellColumn {
     };
   }
 
+  /** See NumberColumn. */
+  settle(): void {
+    this.#kinds.settle();
+    this.#values.settle();
+  }
+
   truncate(length: number): void {
     this.#kinds.truncate(length);
     this.#values.truncate(length);

@@ -114,7 +114,10 @@ export class Dump {
     this.#options = options;
     this.#facts = new FactsPass(
       () => this.notify(),
-      (file) => file.keep(),
+      (file) => {
+        file.index.columns.settle();
+        file.keep();
+      },
       options.givesWay ?? false,
     );
     this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);

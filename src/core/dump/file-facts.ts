@@ -141,6 +141,12 @@ export class FileFacts {
     return this.cells.get(FAILED_TOOL_CELL)?.texts ?? [];
   }
 
+  /** Takes no more room than the records that there are: those that came in another order were given some for each value. */
+  settle(): void {
+    for (const [, column] of this.columns) column.settle();
+    for (const column of this.cells.values()) column.settle();
+  }
+
   truncate(count: number): void {
     for (let record = count; record < this.isLookedAt.length; record++) if (this.isLooked(record)) this.looked--;
     for (const [, column] of this.columns) column.truncate(count);

@@ -7,7 +7,7 @@ import type { RecordFacts } from './record-facts.ts';
 import type { QuickValue } from './tail-keys.ts';
 
 /**
- * The place of each record of a file, and what is known of it without reading it again: 20 bytes per record, plus the
+ * The place of each record of a file, and what is known of it without reading it again: 12 bytes per record and its score, plus the
  * columns of its facts. Records are counted from 0; blank lines are not records, but count as physical lines. A line
  * with several rollouts is as many records.
  */
@@ -17,7 +17,7 @@ export class LineIndex {
   #offsets = NO_NUMBERS;
   /** Byte length in 30 bits, score state in 2. */
   #lengths = NO_LENGTHS;
-  #scores = NO_NUMBERS;
+  readonly #scores: NumberColumn;
   /** Made once there are some: they take more than all else of a file without records. */
   #columns: FileFacts | null = null;
   /** They are those of other files, too. */
@@ -33,6 +33,11 @@ export class LineIndex {
    */
   #lines: Uint32Array | null = null;
   #parts: Uint32Array | null = null;
+
+  /** @param scores kept ones */
+  constructor(scores = new NumberColumn()) {
+    this.#scores = scores;
+  }
 
   get count(): number {
     return this.#count;
@@ -58,13 +63,17 @@ export class LineIndex {
 
   /** Appends a record. @param length bytes, below 2^30 */
   add(offset: number, length: number, score: QuickValue, step: QuickValue): void {
+    this.#addPlace(offset, length, step ?? null);
+    this.#setScore(this.#count - 1, score);
+  }
+
+  #addPlace(offset: number, length: number, step: number | null): void {
     const at = this.#count;
     if (at === this.#offsets.length) this.#grow();
     this.#offsets[at] = offset;
     this.#lengths[at] = Math.min(length, MAX_LENGTH);
     this.#count++;
-    this.#setScore(at, score);
-    this.#setStep(at, step ?? null);
+    this.#setStep(at, step);
   }
 
   /** Appends one of the rollouts of a line. @param line from 1 @param part from 1, 0 if the line holds only this one */
@@ -90,6 +99,7 @@ export class LineIndex {
     if (this.#isShared) this.#columns = null;
     else this.#columns?.truncate(count);
     this.#count = Math.min(count, this.#count);
+    this.#scores.truncate(this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
 
@@ -136,13 +146,16 @@ export class LineIndex {
   score(record: number): QuickValue {
     if (this.isLooked(record)) return this.columns.score(record);
     const state = (this.#lengths[record] ?? 0) >>> 30;
-    return state === KNOWN ? this.#scores[record] : state === NONE ? null : undefined;
+    return state === KNOWN ? this.#scores.at(record) : state === NONE ? null : undefined;
   }
 
   #setScore(record: number, score: QuickValue): void {
-    const state = score === undefined ? UNKNOWN : score === null ? NONE : KNOWN;
+    this.#setState(record, score === undefined ? UNKNOWN : score === null ? NONE : KNOWN);
+    this.#scores.set(record, score ?? 0);
+  }
+
+  #setState(record: number, state: number): void {
     this.#lengths[record] = ((uint32At(this.#lengths, record) & MAX_LENGTH) | (state << 30)) >>> 0;
-    this.#scores[record] = score ?? 0;
   }
 
   step(record: number): number | null {
@@ -199,33 +212,32 @@ export class LineIndex {
   /** The part that is kept between sessions; null if lines hold several rollouts. */
   store(): StoredIndex | null {
     if (this.#parts !== null) return null;
-    const [gaps, lengths, states, scores, steps] = [0, 0, 0, 0, 0].map(() => new NumberColumn());
+    const [gaps, lengths, states, steps] = [0, 0, 0, 0].map(() => new NumberColumn());
     let end = 0;
     for (let record = 0; record < this.#count; record++) {
       gaps!.set(record, this.offset(record) - end);
       lengths!.set(record, this.length(record));
       states!.set(record, uint32At(this.#lengths, record) >>> 30);
-      scores!.set(record, float64At(this.#scores, record));
       steps!.set(record, this.step(record) ?? Number.NaN);
       end = this.offset(record) + this.length(record);
     }
     const blanks = new NumberColumn();
     for (const [at, blank] of this.#blanks.entries()) blanks.set(at, blank);
-    return { gaps: gaps!, lengths: lengths!, states: states!, scores: scores!, steps: steps!, blanks };
+    return { gaps: gaps!, lengths: lengths!, states: states!, scores: this.#scores, steps: steps!, blanks };
   }
 
   /** null if it cannot be the index of a file of this size. */
   static of(stored: StoredIndex, columns: FileFacts, bytes: number): LineIndex | null {
     const { gaps, lengths, states, scores, steps, blanks } = stored;
-    const index = new LineIndex();
+    const index = new LineIndex(scores);
     const count = lengths.length;
     for (let record = 0, end = 0; record < count; record++) {
       const [gap, length, state, step] = [gaps.at(record), lengths.at(record), states.at(record), steps.at(record)];
       const isPlace = Number.isSafeInteger(gap) && gap >= 0 && Number.isSafeInteger(length) && length >= 0;
       end += gap + length;
       if (!isPlace || length > MAX_LENGTH || end > bytes || !(state >= 0 && state <= 2)) return null;
-      const score = state === UNKNOWN ? undefined : state === NONE ? null : scores.at(record);
-      index.add(end - length, length, score, Number.isNaN(step) ? null : step);
+      index.#addPlace(end - length, length, Number.isNaN(step) ? null : step);
+      index.#setState(record, state);
     }
     for (let at = 0, before = 0; at < blanks.length; at++) {
       const blank = blanks.at(at);
@@ -251,7 +263,6 @@ export class LineIndex {
     const size = Math.max(FIRST_RECORDS, this.#offsets.length * 2);
     this.#offsets = grown(new Float64Array(size), this.#offsets);
     this.#lengths = grown(new Uint32Array(size), this.#lengths);
-    this.#scores = grown(new Float64Array(size), this.#scores);
     if (this.#lines !== null) this.#lines = grown(new Uint32Array(size), this.#lines);
     if (this.#parts !== null) this.#parts = grown(new Uint32Array(size), this.#parts);
     if (this.#steps !== null) this.#steps = grown(new Float64Array(size), this.#steps);

@@ -68,6 +68,16 @@ export class NumberColumn {
     target.fill(Number.NaN, at + known, at + length);
   }
 
+  /** All rows are known: if they have the same number, no list is kept, else one without room for more. */
+  settle(): void {
+    const values = this.#values.subarray(0, this.#length);
+    if (values.every((value) => Object.is(value, values[0]))) {
+      this.#same = this.at(0);
+      this.#form = null;
+      this.#values = NO_VALUES;
+    } else if (values.length < this.#values.length) this.#values = values.slice();
+  }
+
   truncate(length: number): void {
     this.#length = Math.min(this.#length, length);
   }

@@ -20,6 +20,7 @@ test('a column gives back every number that was set last, in any order and form'
         plain.set(row, value);
       }
       const again = NumberColumn.of(column.store());
+      again.settle();
       const length = Math.max(-1, ...plain.keys()) + 1;
       const copied = new Float64Array(length + 2);
       column.copyTo(copied, 0, length + 2);
@@ -43,6 +44,17 @@ test('a column of few numbers is small', () => {
   expect(column.store().form).toBe('f32');
   column.set(1002, 0.1);
   expect([column.store().form, column.at(3), column.at(1002)]).toEqual(['f64', 7, 0.1]);
+});
+
+test('a column whose rows came in another order is as small as before once it is whole', () => {
+  const column = new NumberColumn();
+  for (const row of [64, 2, 3, 1, 0]) column.set(row, 7);
+  for (let row = 4; row < 64; row++) column.set(row, 7);
+  expect(column.store().values).toHaveLength(65);
+  column.settle();
+  expect(column.store()).toEqual({ form: 'same', length: 65, value: 7, values: null });
+  column.set(65, 8);
+  expect([column.at(64), column.at(65), column.at(66)]).toEqual([7, 8, Number.NaN]);
 });
 
 test('a cell holds what JSON has, or says that the record has it', () => {
