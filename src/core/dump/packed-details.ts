@@ -126,7 +126,7 @@ function unpackedLines(packed: Uint8Array): PackedLines {
   const ends: number[] = [];
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) ends.push(end);
   ends.push(text.length);
-  const lines = { text, ends: Int32Array.from(ends) };
+  const lines = { text, ends: new Int32Array(ends) };
   unpacked.set(packed, lines, { size: text.length + 1 });
   return lines;
 }

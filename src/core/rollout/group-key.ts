@@ -137,5 +137,10 @@ export const groupKeysLike = ({ extras, group }: Pick<Rollout, 'extras' | 'group
 const LIKE_A_GROUP =
   /^(?:\w+_)?(?:task|prompt|problem|question|query|group|example|instance|item)(?:_?(?:id|idx|index|uid|key|hash|name))?$|^(?:index|idx)$/i;
 
+/** Whether such a key may be in an object's JSON; to parse one takes several times as long. @param json as `printJson` prints it */
+export const mayHaveGroupKeys = (json: string): boolean => PART_OF_A_KEY.test(json);
+
+const PART_OF_A_KEY = /task|prompt|problem|question|query|group|example|instance|item|index|idx/i;
+
 /** 48 bits are enough to distinguish the prompts of a step, and short enough to read. */
 const hash = (text: string): string => digest('sha256', text).slice(0, 12);

@@ -2,6 +2,7 @@ import { settleNumbers } from '../../analysis/facts/group-numbers.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { parseJson } from '../../core/json/parse.ts';
+import { printJson } from '../../core/json/print.ts';
 import { type JsonValue, objectIn } from '../../core/json/value.ts';
 import {
   type GroupKey,
@@ -10,6 +11,7 @@ import {
   groupKeysLike,
   groupNumbersOf,
   isOfPrompt,
+  mayHaveGroupKeys,
   NO_GROUP,
 } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
@@ -30,7 +32,7 @@ export class FileGroups {
   of(file: DumpFile, { rollout, record }: Pick<DumpRecord, 'rollout' | 'record'>): string | null {
     if (rollout === null) return null;
     const own = groupKeyOf(rollout);
-    if (this.#rows++ < MOST_NOTED) this.#note(own.key, rollout);
+    if (this.#rows++ < MOST_NOTED) this.#note(printJson(own.key), rollout);
     return this.#groupOf(file, record, own);
   }
 
@@ -39,7 +41,7 @@ export class FileGroups {
     if (group === null) return null;
     const { from, key, uid, isNamed } = group;
     if (this.#rows++ < MOST_NOTED)
-      this.#note(String(parseJson(key)), { extras: objectIn(parseJson(extras)), ...(isNamed ? { group: '' } : {}) });
+      this.#note(key, { extras: !isNamed && mayHaveGroupKeys(extras) ? objectIn(parseJson(extras)) : {} });
     return this.#groupOf(file, record, { from, key, uid: uid === 'null' ? null : uid });
   }
 
@@ -73,6 +75,7 @@ export class FileGroups {
     return true;
   }
 
+  /** @param key as JSON */
   #note(key: string, rollout: GroupFields): void {
     this.#seen.add(key);
     for (const name of groupKeysLike(rollout)) {

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { printJson } from '../../../src/core/json/print.ts';
 import { addExtraNames } from '../../../src/core/rollout/extra-names.ts';
-import { groupKeyOf } from '../../../src/core/rollout/group-key.ts';
+import { groupKeyOf, groupKeysLike, mayHaveGroupKeys } from '../../../src/core/rollout/group-key.ts';
 import type { Rollout } from '../../../src/core/rollout/rollout.ts';
 
 const rollout = (more: object = {}): Rollout =>
@@ -44,4 +46,32 @@ test('extras have names one level deep; lists and odd keys have none', () => {
   const many = new Set<string>();
   addExtraNames(Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, i])), many);
   expect(many.size).toBe(200);
+});
+
+test('no object has a key like that of a group unless its JSON may', () => {
+  const key = fc
+    .tuple(
+      fc.constantFrom('', 'my_', 'A_', 'é_'),
+      fc.constantFrom(
+        'task',
+        'Prompt',
+        'problem',
+        'question',
+        'query',
+        'GROUP',
+        'example',
+        'instance',
+        'item',
+        'index',
+        'idx',
+      ),
+      fc.constantFrom('', '_id', 'Idx', '_key', 's'),
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.dictionary(fc.oneof(key, fc.string()), fc.oneof(fc.string(), fc.integer())), (extras) => {
+      if (groupKeysLike({ extras }).length > 0) expect(mayHaveGroupKeys(printJson(extras))).toBe(true);
+    }),
+  );
+  expect(mayHaveGroupKeys('{"acc":false,"num_turns":8}')).toBe(false);
 });
