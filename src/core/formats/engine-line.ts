@@ -211,13 +211,15 @@ function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject
 const isSameList = (values: JsonValue | undefined, others: readonly JsonValue[] | undefined): boolean =>
   Array.isArray(values) && values.length === others?.length && values.every((value, index) => value === others[index]);
 
+const TENS = Array.from({ length: 23 }, (_, power) => 10 ** power);
+
 /** Log probabilities are 32-bit numbers, like the trainer's tensors: write the fewest digits that round-trip. */
 function shortest(value: number): number {
   const exact = Math.fround(value);
   if (exact === 0 || !Number.isFinite(exact)) return exact;
   const magnitude = Math.floor(Math.log10(Math.abs(exact)));
   for (let digits = 7; digits <= 9; digits++) {
-    const scale = 10 ** (digits - 1 - magnitude);
+    const scale = TENS[digits - 1 - magnitude] ?? 10 ** (digits - 1 - magnitude);
     const short = scale <= 1e22 ? Math.round(exact * scale) / scale : Number(exact.toPrecision(digits));
     if (Math.fround(short) === exact) return short;
   }
