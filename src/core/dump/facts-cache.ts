@@ -366,15 +366,14 @@ function factsOf(
   for (const { name, texts: own } of texts) {
     if (typeof name !== 'string' || !areTexts(own)) return null;
     const [kinds, values] = [columns(`kinds.${name}`), columns(`values.${name}`)];
-    for (let row = 0; row < kinds.length; row++) if (!(kinds.at(row) < CELL_KINDS)) return null;
+    if (!kinds.every((kind) => kind < CELL_KINDS)) return null;
     cells.set(name, new CellColumn(kinds, values, own));
   }
   if (!areTexts(extras)) return null;
   const facts = new FileFacts(columns, cells, extras);
   for (const [at, { words }] of FACTS.entries()) {
     if (words === undefined) continue;
-    const column = itemAt(facts.rows, at);
-    for (let row = 0; row < column.length; row++) if (column.at(row) >= words.length) return null;
+    if (!itemAt(facts.rows, at).every((word) => !(word >= words.length))) return null;
   }
   return facts;
 }

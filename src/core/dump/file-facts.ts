@@ -51,7 +51,8 @@ export class FileFacts {
     this.scores = known('scores');
     this.cells = cells;
     this.extras = new Set(extras);
-    for (let record = 0; record < this.isLookedAt.length; record++) if (this.isLooked(record)) this.looked++;
+    if (this.isLookedAt.same === 1) this.looked = this.isLookedAt.length;
+    else for (let record = 0; record < this.isLookedAt.length; record++) if (this.isLooked(record)) this.looked++;
     for (const check of Facts.allFound(this.rows, this.isLookedAt.length)) this.#found.add(check);
   }
 

@@ -39,6 +39,13 @@ export class NumberColumn {
     return value === FORMS[this.#form].unknown ? Number.NaN : value;
   }
 
+  /** Whether the number of each row passes; asked once if all have the same. */
+  every(passes: (value: number) => boolean): boolean {
+    if (this.#form === null) return this.#length === 0 || passes(this.#same);
+    for (let row = 0; row < this.#length; row++) if (!passes(this.at(row))) return false;
+    return true;
+  }
+
   set(row: number, value: number): void {
     if (this.#form === null) {
       if (this.#length === 0) this.#same = value;

@@ -89,7 +89,12 @@ export class Facts {
   static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
     const found = itemAt(columns, FOUND);
     const seen = new Set<number>();
-    for (let row = 0; row < rows; row++) seen.add(found.at(row));
+    let before = Number.NaN;
+    for (let row = 0; row < rows; row++) {
+      const bits = found.at(row);
+      if (bits !== before) seen.add(bits);
+      before = bits;
+    }
     return CHECKS.filter((check) => [...seen].some((bits) => hasBit(bits, bitOf(check))));
   }
 
