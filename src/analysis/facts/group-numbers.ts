@@ -1,4 +1,5 @@
 import { finished } from '../../core/async/finished.ts';
+import { inStretches } from '../../core/async/stretches.ts';
 import { float64At, int32At, uint32At } from '../../core/lists/at.ts';
 import { isOfPrompt } from '../../core/rollout/group-key.ts';
 
@@ -71,8 +72,7 @@ export class GroupNumbering {
     yield;
     const alike = unitsAlike(hashes, units, (row) => !Number.isNaN(columns.keys[row]));
     yield;
-    const groups = this.#numberGroups(keys, units);
-    yield;
+    const groups = yield* this.#numberGroups(keys, units);
     const earlier = groups.start;
     if (!this.#findLasting({ keys, units, streams }, groups.numbers, earlier)) return null;
     yield;
@@ -81,10 +81,10 @@ export class GroupNumbering {
     const lastNames = new Float64Array(this.#groups - earlier);
     const lastNumbers = new Int32Array(this.#groups - earlier).fill(-1);
     const before = this.#before.prompts;
-    for (let i = 0; i < keys.length; i++) {
+    const numberRow = (i: number): void => {
       if (units[i] === before.length) before.push(this.#prompts.count);
       const group = int32At(groups.numbers, i) - earlier;
-      if (group < 0) continue;
+      if (group < 0) return;
       const key = float64At(keys, i);
       // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
       const name =
@@ -96,28 +96,33 @@ export class GroupNumbering {
         lastNumbers[group] = this.#prompts.numberOf(uint32At(streams, i), name);
       }
       prompts[i] = int32At(lastNumbers, group);
-    }
+    };
+    yield* inStretches(keys.length, (from, to) => {
+      for (let i = from; i < to; i++) numberRow(i);
+    });
     return { groups: groups.numbers, prompts, lasting: new Set(this.#lasting.keys()) };
   }
 
   /** Groups lie within a unit. */
-  #numberGroups(keys: Float64Array, units: Uint32Array): { numbers: Int32Array; start: number } {
+  *#numberGroups(keys: Float64Array, units: Uint32Array): Generator<void, { numbers: Int32Array; start: number }> {
     const numbers = new Int32Array(keys.length).fill(-1);
     const start = this.#groups;
     const inUnit = new PairNumbers();
     const before = this.#before.groups;
     // Rollouts of a group mostly follow each other.
     let [lastUnit, lastKey, number] = [-1, Number.NaN, -1];
-    for (let i = 0; i < keys.length; i++) {
-      const [unit, key] = [uint32At(units, i), float64At(keys, i)];
-      if (unit === before.length) before.push(start + inUnit.count);
-      if (Number.isNaN(key)) continue;
-      if (key !== lastKey || unit !== lastUnit) {
-        [lastUnit, lastKey] = [unit, key];
-        number = start + inUnit.numberOf(unit, key);
+    yield* inStretches(keys.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const [unit, key] = [uint32At(units, i), float64At(keys, i)];
+        if (unit === before.length) before.push(start + inUnit.count);
+        if (Number.isNaN(key)) continue;
+        if (key !== lastKey || unit !== lastUnit) {
+          [lastUnit, lastKey] = [unit, key];
+          number = start + inUnit.numberOf(unit, key);
+        }
+        numbers[i] = number;
       }
-      numbers[i] = number;
-    }
+    });
     this.#groups += inUnit.count;
     return { numbers, start };
   }

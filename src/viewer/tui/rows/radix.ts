@@ -1,25 +1,16 @@
+import { inStretches, STRIDE } from '../../../core/async/stretches.ts';
 import { float64At, itemAt, uint16At, uint32At } from '../../../core/lists/at.ts';
 
 /** Eleven bits: the counters of a digit stay in the processor's first cache. */
 const BITS = 11;
 const BUCKETS = 1 << BITS;
 const SHIFTS = [0, BITS, 2 * BITS] as const;
-/** Rows between two checks of the clock. */
-export const STRIDE = 1 << 14;
 /** Numbers that are sorted at once. */
 const RUN = 1 << 10;
 /** Integers of a smaller range are counted: one pass. */
 const NEAR = 1 << 16;
 
 type Ids = Uint32Array<ArrayBuffer>;
-
-/** Calls with one stretch of rows after another and yields between. A loop within a generator takes longer than one in a function. */
-export function* inStretches(count: number, visit: (from: number, to: number) => void): Generator<void> {
-  for (let from = 0; from < count; from += STRIDE) {
-    visit(from, Math.min(count, from + STRIDE));
-    yield;
-  }
-}
 
 /**
  * Sorts ids by a number of each, stably: by counting if few numbers differ or all are integers near each other, else LSD radix sort of the

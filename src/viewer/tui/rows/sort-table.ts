@@ -1,9 +1,10 @@
 import type { SortValue } from '../../../analysis/query/sort.ts';
+import { inStretches } from '../../../core/async/stretches.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import { float64At, itemAt, uint8At, uint32At } from '../../../core/lists/at.ts';
 import { placesWhile } from '../../../core/lists/places.ts';
-import { inStretches, sortedByNumber, sortedInSteps } from './radix.ts';
+import { sortedByNumber, sortedInSteps } from './radix.ts';
 import { RowRuns } from './row-runs.ts';
 
 /** Kinds of values in sort order, in both directions: see compareValues in analysis/query/sort.ts. */
