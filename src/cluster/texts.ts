@@ -35,6 +35,8 @@ export class Texts implements TextStore {
   readonly #folder: string | undefined;
   /** Recently stored texts: the tools of all tasks are the same. */
   readonly #put = new Set<string>();
+  #dropped: string[] = [];
+  #dropping: Promise<void> | null = null;
 
   /** @param folder shared by producers and workers, for texts that are too large for Redis */
   constructor(shared: SharedRedis, folder?: string) {
@@ -65,11 +67,23 @@ export class Texts implements TextStore {
     return place;
   }
 
+  /** Texts that are dropped in one turn of the event loop go together: a message to Redis costs more than a text. */
   async drop(place: TextPlace): Promise<void> {
     if ('text' in place || place.own === undefined) return;
-    const name = textName(place);
-    if ((await this.#shared.redis.del(this.#key(name))) === 0 && this.#folder !== undefined)
-      await rm(join(this.#folder, name), { force: true });
+    this.#dropped.push(textName(place));
+    this.#dropping ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#dropAll());
+    await this.#dropping;
+  }
+
+  async #dropAll(): Promise<void> {
+    this.#dropping = null;
+    const names = this.#dropped.splice(0);
+    const asked = this.#shared.redis.pipeline();
+    for (const name of names) asked.del(this.#key(name));
+    const answers = (await asked.exec()) ?? [];
+    if (this.#folder === undefined) return;
+    for (const [at, name] of names.entries())
+      if (answers[at]?.[1] === 0) await rm(join(this.#folder, name), { force: true });
   }
 
   async get(place: TextPlace): Promise<string> {

@@ -1,7 +1,8 @@
-// Jobs that are stored, forgotten and looked for together, held equal to what BullMQ says of each.
+// Jobs and texts that are stored, forgotten and looked for together, held equal to what each is alone.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { JobQueue } from '../../src/cluster/job-queue.ts';
 import { type SharedRedis, shareRedis } from '../../src/cluster/redis.ts';
+import { Texts } from '../../src/cluster/texts.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
 let redis: TestRedis;
@@ -56,4 +57,13 @@ it.skipIf(!hasRedis)(`a job is open while BullMQ has it in a list and stored${no
   expect(await queue.bullmq.getJob('ended')).toBeUndefined();
   await worker.close();
   await queue.bullmq.close();
+});
+
+it.skipIf(!hasRedis)(`texts that are dropped together are gone, and no others${noRedis}`, async () => {
+  const texts = new Texts(shared);
+  const names = Array.from({ length: 20 }, (_, at) => `own${at}`);
+  const places = await Promise.all(names.map((own) => texts.put(`the text of ${own}`, { own, inline: 0 })));
+  await Promise.all(places.slice(5).map((place) => texts.drop(place)));
+  expect(await Promise.all(places.slice(0, 5).map((place) => texts.get(place)))).toHaveLength(5);
+  for (const place of places.slice(5)) await expect(texts.get(place)).rejects.toThrow('a text is neither in');
 });
