@@ -325,29 +325,33 @@ export function pairResults(
   messages: readonly Pick<FoundMessage, 'answers' | 'answersAll' | 'isResult'>[],
 ): void {
   const byId = new Map<string, ToolCall>();
-  let waiting: ToolCall[] = [];
+  // A set lets go of one of 80,000 calls without moving the others.
+  const waiting = new Set<ToolCall>();
   const named = new Set(messages.flatMap(({ answers }) => answers ?? []));
   const isAnswer = (index: number): boolean =>
     ANSWERING.has(turns[index]?.role ?? '') || messages[index]?.isResult === true;
   let isEachAnswered = false;
   for (const [index, turn] of turns.entries()) {
     const { answers, answersAll } = messages[index]!;
-    if (answersAll) for (const call of waiting.splice(0)) call.resultTurn = turn.index;
+    if (answersAll) {
+      for (const call of waiting) call.resultTurn = turn.index;
+      waiting.clear();
+    }
     for (const call of turn.toolCalls) if (call.id !== null) byId.set(call.id, call);
     if (!isAnswer(index)) {
       if (turn.toolCalls.length > 0) {
         // Calls of one reply may be separate consecutive items.
         const before = turns[index - 1];
         const goesOn = before !== undefined && before.toolCalls.length > 0 && before.context === turn.context;
-        if (!goesOn) waiting = [];
-        for (const call of turn.toolCalls) if (call.resultTurn === null) waiting.push(call);
-      } else if (turn.role !== 'system' && turn.retells === undefined) waiting = [];
+        if (!goesOn) waiting.clear();
+        for (const call of turn.toolCalls) if (call.resultTurn === null) waiting.add(call);
+      } else if (turn.role !== 'system' && turn.retells === undefined) waiting.clear();
       continue;
     }
     if (index > 0 && !isAnswer(index - 1)) {
       let end = index;
       while (isAnswer(end)) end++;
-      isEachAnswered = end - index >= waiting.length;
+      isEachAnswered = end - index >= waiting.size;
     }
     const asked = answers ? byId.get(answers) : undefined;
     // Calls parsed from the text have no id, whatever id their results name.
@@ -357,7 +361,8 @@ export function pairResults(
         ? asked
         : isNamed
           ? undefined
-          : waiting.find(
+          : firstWhere(
+              waiting,
               (one) =>
                 (one.error === null || isEachAnswered) &&
                 // A result that names the call comes before one that is merely next to it.
@@ -365,7 +370,11 @@ export function pairResults(
             );
     if (call === undefined) continue;
     call.resultTurn = turn.index;
-    const at = waiting.indexOf(call);
-    if (at !== -1) waiting.splice(at, 1);
+    waiting.delete(call);
   }
+}
+
+function firstWhere<T>(values: Iterable<T>, holds: (value: T) => boolean): T | undefined {
+  for (const value of values) if (holds(value)) return value;
+  return undefined;
 }
