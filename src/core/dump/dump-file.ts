@@ -219,8 +219,11 @@ export class DumpFile {
     return recordNamed(this.#named, place);
   }
 
-  /** See `whyNowhere`. */
+  /** See `whyNowhere`. What is not read yet may still be there. */
   whyNot(place: Pick<Locator, 'line' | 'part' | 'member'>): string {
+    const isBeingRead = this.state === 'waiting' || this.state === 'indexing';
+    if (isBeingRead && !this.isPast(place.line ?? this.count))
+      return 'it is still being read, and this place is not known yet';
     return whyNowhere(this.#named, place);
   }
 

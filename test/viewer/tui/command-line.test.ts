@@ -18,6 +18,8 @@ let app: App;
 const open = async (options: StartOptions = {}): Promise<App> => {
   app = App.start([run.dir], { columns: 120, ...options });
   await app.sees('▌›assistant');
+  // Places in files that are not read yet are not known.
+  await app.sees('26 rollouts');
   return app;
 };
 afterEach(() => app.stop());
