@@ -113,7 +113,8 @@ async function keys(name: string, args: readonly string[], env: Record<string, s
       await new Promise((resolve) => setTimeout(resolve, APART_MS));
       screen.forget();
       const pressed = performance.now();
-      screen.press(at % 2 === 0 ? 'j' : 'k');
+      // Each brings another rollout: a key that changes nothing would wait for the next frame of the progress.
+      screen.press(at % 2 === 0 ? 'J' : 'K');
       await screen.until(() => screen.seen() !== '');
       waits.push(performance.now() - pressed);
     }
