@@ -1,5 +1,5 @@
 // Rules of the keys at the edges: what a movement does at an end, in a group, in a list that is filtered.
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   forkLine,
   parseForkSettings,
@@ -113,6 +113,18 @@ test('the top of a list that is being made is gone to, unless the reader has mov
   const there = screen.do({ type: 'sample', by: 1 }).selected;
   expect(screen.do({ type: 'rows-changed' }).selected).toBe(there);
   expect(there).not.toBe('1.jsonl:1');
+});
+
+test('the top is gone to as long as records that were found since may come before it', async () => {
+  await small();
+  const { list } = screen.state;
+  screen.state = { ...screen.state, list: { ...list, pinned: 'top' } };
+  const progress = { found: 8, looked: 8, total: 24, isWhole: true, isBusy: false, waitsForFacts: true };
+  vi.spyOn(screen.data.dump, 'progress').mockReturnValue({ phase: 'facts', done: 8, total: 24 });
+  const asked = vi.spyOn(screen.data, 'filterProgress').mockReturnValue(progress);
+  expect(screen.do({ type: 'rows-changed' }).state.list.pinned).not.toBeNull();
+  asked.mockReturnValue({ ...progress, looked: 24 });
+  expect(screen.do({ type: 'rows-changed' }).state.list.pinned).toBeNull();
 });
 
 describe('a group', () => {

@@ -43,8 +43,8 @@ const MOST_THREADS = 64;
 const FEW_FRAMES = 4;
 const CHANNEL_FD = 3;
 const MOST_WARM = 2;
-/** The time that a late run gets to hand over its files, which are in its process. */
-const HAND_OUT_SECONDS = 0.5;
+/** The time that a late run gets to hand over its files, which are in its process: on a busy machine half a second is too little. */
+const HAND_OUT_SECONDS = 2;
 /** The time for a child to accept its job. */
 const BEGIN_SECONDS = 30;
 /** JSON has no infinity. */

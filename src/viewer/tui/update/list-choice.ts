@@ -41,10 +41,12 @@ export function keepCursor(state: State, data: Data): State {
   // A reader who has moved is left in place.
   const isUntouched = transcript.top === null && transcript.turn === null;
   if (pinned !== null && isUntouched && (pinned === 'top' || samePlace(pinned, cursor))) {
-    const isWhole = data.filterProgress(state)?.isWhole ?? true;
-    const first = isWhole ? rows.at(0) : null;
+    const progress = data.filterProgress(state);
+    const first = (progress?.isWhole ?? true) ? rows.at(0) : null;
     if (first === null) return state;
-    const stays = data.dump.progress().phase === 'index' ? first : null;
+    // Records that were indexed since the list was whole may come before its first.
+    const isGrowing = progress !== null && (progress.isBusy || progress.looked < progress.total);
+    const stays = isGrowing || data.dump.progress().phase === 'index' ? first : null;
     if (samePlace(first, cursor))
       return stays === pinned ? state : { ...state, list: { ...state.list, pinned: stays } };
     return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: stays }, transcript: opened };
