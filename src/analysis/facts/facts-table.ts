@@ -12,7 +12,7 @@ export type FactCell = number | string | boolean | null;
 export interface KeyedCells {
   keys: Float64Array | Int32Array | Uint32Array;
   cellOf(key: number): FactCell;
-  /** What a key is whose cell is known. */
+  /** Kinds of the keys whose cells are known. */
   form: NumberForm;
 }
 

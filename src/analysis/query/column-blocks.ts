@@ -25,7 +25,7 @@ type NumberBlocks = (block: RecordBlock, target: Float64Array) => boolean;
 /** Writes the verdicts of a block. */
 type VerdictBlocks = (block: RecordBlock, target: Uint8Array) => void;
 
-/** What `knownValue` says of each record where that is a number or nothing, a column at a time; null for a field that has no such columns. */
+/** Numbers of a field, a column at a time: those of `knownValue` where it says a number or nothing. null for a field without such columns. */
 export function numberBlocks(field: Field): NumberBlocks | null {
   if (field.type === 'number') return ofRecords(field.name);
   if (field.type === 'fact') {

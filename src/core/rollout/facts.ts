@@ -319,7 +319,7 @@ function timeOf({ times }: Rollout, kind: 'wall' | keyof ReturnType<typeof timeB
 export const factValue = ({ words, isSignature }: Fact, value: number): number | string =>
   isSignature ? value.toString(16).padStart(6, '0') : (words?.[value] ?? value);
 
-/** What known numbers stand for: themselves, six hexadecimal digits, or anything else. */
+/** The meaning of known numbers: themselves, six hexadecimal digits, or anything else. */
 export type NumberForm = 'number' | 'signature' | 'other';
 
 export const formOf = ({ words, isSignature }: Fact): NumberForm =>

@@ -148,7 +148,7 @@ export class Journal {
       if (source === undefined) throw new Error('in memory alone');
       const line = printJson(whole);
       const text = home?.trust === 'sealed' ? (this.#sealer() as Seal).seal(line) : line;
-      // Where others wrote, reading back yields their earlier lines first, then this one.
+      // Reading back yields lines that others wrote meanwhile first, then this one.
       const isAlone = source.file.append(text);
       const { folder } = source;
       const { isOwn } = this.#folder(folder, false);

@@ -21,7 +21,7 @@ export class KeptRows {
   readonly #afterFacts: Uint8Array;
   /** The start of a line up to the locator's place; null if its cell is not simply its text. */
   readonly #start: Uint8Array | null;
-  /** Of the row before, and what was printed for it: neighbours are mostly alike. */
+  /** Parts of the row before, and their print: neighbours are mostly alike. */
   #format: string | null = null;
   #step: string | null = null;
   #stepBytes: Uint8Array = Buffer.alloc(0);
@@ -95,7 +95,7 @@ export class KeptRows {
     out.piece(END_OF_LINE);
   }
 
-  /** What lies between the place of a record and its number. */
+  /** The text between a record's place and its number. */
   #addStep(out: ByteLines, { format, step }: RecordDetails): void {
     if (format !== this.#format || step !== this.#step) {
       [this.#format, this.#step] = [format, step];
