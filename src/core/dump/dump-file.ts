@@ -219,11 +219,12 @@ export class DumpFile {
     return recordNamed(this.#named, place);
   }
 
-  /** See `whyNowhere`. What is not read yet may still be there. */
+  /** See `whyNowhere`. A place that is not read yet, or cannot be, may still be there. */
   whyNot(place: Pick<Locator, 'line' | 'part' | 'member'>): string {
     const isBeingRead = this.state === 'waiting' || this.state === 'indexing';
     if (isBeingRead && !this.isPast(place.line ?? this.count))
       return 'it is still being read, and this place is not known yet';
+    if (this.count === 0 && this.error !== null) return this.error;
     return whyNowhere(this.#named, place);
   }
 
