@@ -116,11 +116,12 @@ function locatorIn(facts: FactRows, row: number): string {
 
 /** The other keys of the records, as far as they are kept: numbers, or words of a small set. */
 function extraColumns(facts: FactRows): FactColumn[] {
+  const columnOf = columnNames(facts.cellNames);
   return facts.cellNames.flatMap((name): FactColumn[] => {
     const cells = facts.cells(name);
     const known = cells.filter((cell) => cell !== undefined && cell !== null && cell !== IN_RECORD);
-    const column = `extras_${wordOf(name)}`;
-    if (known.length === 0) return [];
+    const column = columnOf.get(name);
+    if (known.length === 0 || column === undefined) return [];
     if (known.every((cell) => typeof cell === 'boolean'))
       return [
         { name: column, type: 'BOOLEAN', ...keyedBy(cells, (cell) => (typeof cell === 'boolean' ? cell : null)) },
@@ -133,6 +134,25 @@ function extraColumns(facts: FactRows): FactColumn[] {
     }
     return [{ name: column, type: 'STRING', ...keyedBy(cells, cellText) }];
   });
+}
+
+/**
+ * The columns of the records' keys. `run.id` and `run_id` give the same word, and a database has no case: what is not
+ * unlike those before ends in a number. Keys of the record itself come first.
+ */
+function columnNames(keys: readonly string[]): ReadonlyMap<string, string> {
+  const columns = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const isNested of [false, true])
+    for (const key of keys) {
+      if (key.includes('.') !== isNested) continue;
+      const word = `extras_${wordOf(key)}`;
+      let column = word;
+      for (let next = 2; taken.has(column.toLowerCase()); next++) column = `${word}_${next}`;
+      taken.add(column.toLowerCase());
+      columns.set(key, column);
+    }
+  return columns;
 }
 
 type TableCell = ReturnType<FactRows['cells']>[number];

@@ -29,6 +29,17 @@ async function written(...args: string[]): Promise<Row[]> {
 }
 
 describe('facts', () => {
+  test('keys that give the same word have a column each, whatever their case', async () => {
+    const path = join(folder, 'keys.jsonl');
+    const record = { input: 'q', output: 'a', score: 1, step: 1, run_id: 7, Run_ID: 8, run: { id: 9 }, run_id_2: 10 };
+    writeFileSync(path, `${JSON.stringify(record)}\n`.repeat(2));
+    const [row = {}] = await written(path);
+    const columns = Object.keys(row).filter((name) => /^extras_run/i.test(name));
+    expect(new Set(columns.map((name) => name.toLowerCase())).size).toBe(4);
+    expect(row.extras_run_id).toBe(7);
+    expect(columns.map((name) => row[name]).sort()).toEqual([10, 7, 8, 9]);
+  });
+
   test('the file has the values that ls prints of each rollout, with null for what is unknown', async () => {
     const rows = await written(DUMP);
     const listed: Row[] = jsonLines((await ask(['ls', '--json', DUMP])).stdout);
