@@ -34,6 +34,8 @@ export class OwnTool implements Tool {
   readonly #own: OwnTarget;
   readonly #request: LoadRequest;
   readonly #instances = new Map<string, Instance>();
+  /** Creations under way, by the rollout's id for the instance. */
+  readonly #making = new Map<string, Promise<void>>();
   #schema: OpenAIFunctionToolSchema | null;
 
   constructor({ own, config, schema, from }: OwnToolSetup) {
@@ -82,10 +84,19 @@ export class OwnTool implements Tool {
 
   async create(instanceId: string = randomUUID(), kwargs: JsonObject = {}, { signal }: ToolRun = {}) {
     const held = await this.held(signal);
-    const answer = objectIn(await callHeld(held, 'create', [instanceId, kwargs], signal));
-    this.#own.host.hold(held.process);
-    this.#instances.set(instanceId, { held, id: String(answer.instance), isGuilty: false });
-    return { instanceId, response: responseOf(answer) };
+    const making = callHeld(held, 'create', [instanceId, kwargs], signal).then((value) => {
+      const answer = objectIn(value);
+      this.#own.host.hold(held.process);
+      this.#instances.set(instanceId, { held, id: String(answer.instance), isGuilty: false });
+      return answer;
+    });
+    const settled = making.then(
+      () => {},
+      (error: Error) => releaseLate(held, error),
+    );
+    this.#making.set(instanceId, settled);
+    void settled.finally(() => this.#making.delete(instanceId));
+    return { instanceId, response: responseOf(await making) };
   }
 
   async execute(
@@ -115,6 +126,7 @@ export class OwnTool implements Tool {
   }
 
   async release(instanceId: string, kwargs: JsonObject = {}): Promise<void> {
+    await this.#making.get(instanceId);
     const instance = this.#instances.get(instanceId);
     if (instance === undefined) return;
     this.#instances.delete(instanceId);
@@ -137,6 +149,13 @@ export class OwnTool implements Tool {
       { fault: instance.isGuilty ? 'tool' : 'world' },
     );
   }
+}
+
+/** Releases an instance that was made after all when its rollout no longer waited for it: nobody else knows its id. */
+async function releaseLate(held: HeldObject, error: Error): Promise<void> {
+  if (!(error instanceof OwnCodeError) || error.late === undefined) return;
+  const { instance } = objectIn(error.late);
+  await callHeld(held, 'release', [String(instance), {}]).catch(() => {});
 }
 
 function responseOf(answer: JsonObject): ToolResponse {

@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../core/json/value.ts';
+
 /** Whose fault it was: the user's code, or an outside event (its process was ended for another call). */
 export type OwnFault = 'tool' | 'world';
 
@@ -9,6 +11,8 @@ export class OwnCodeError extends Error {
   readonly trace: string | null;
   /** The call cost its process: it ended the process, or blocked everything else. */
   readonly endsProcess: boolean;
+  /** The answer that a call gave after its time was over: its work is done. Undefined without one. */
+  readonly late: JsonValue | undefined;
 
   constructor(
     message: string,
@@ -16,12 +20,14 @@ export class OwnCodeError extends Error {
       fault = 'tool',
       trace = null,
       endsProcess = false,
-    }: { fault?: OwnFault; trace?: string | null; endsProcess?: boolean } = {},
+      late,
+    }: { fault?: OwnFault; trace?: string | null; endsProcess?: boolean; late?: JsonValue | undefined } = {},
   ) {
     super(message);
     this.fault = fault;
     this.trace = trace;
     this.endsProcess = endsProcess;
+    this.late = late;
   }
 }
 

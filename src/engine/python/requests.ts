@@ -86,9 +86,10 @@ export class Requests {
     this.#waiting.delete(Number(message.id));
     const error = message.error as JsonObject | undefined;
     if (error?.stuck === true) this.#isStuck = true;
-    // It ended on request, so it had been waiting for something all along.
+    // It ended on request, so it had been waiting for something all along, or its answer was on the way.
     if (waiting.left !== null) {
-      waiting.reject(new OwnCodeError(waiting.left));
+      const late = error === undefined ? (message.value ?? null) : undefined;
+      waiting.reject(new OwnCodeError(waiting.left, { late }));
       return;
     }
     if (error === undefined) {

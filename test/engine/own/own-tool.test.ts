@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OwnCodeError } from '../../../src/engine/python/own-error.ts';
 import { GSM8K_TOOL, MY_TOOL, pythons, toolYaml } from './python.ts';
@@ -63,6 +65,43 @@ class Mine(BaseTool):
       reward: 0.5,
       metrics: null,
     });
+  });
+
+  test.each([
+    ['that is made after all is released', 'pass', 'create a\nrelease mine\n'],
+    ['that is not made is not released', 'raise', 'create a\n'],
+  ])('broken off while an instance is made: one %s', async (_, then, written) => {
+    const { tool, folder } = await toolOf(
+      {
+        'mine.py': `import asyncio, os
+class Mine:
+    def note(self, text):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "log"), "a") as file:
+            file.write(text + "\\n")
+    async def create(self, instance_id, **kwargs):
+        self.note("create " + instance_id)
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            ${then}
+        return "mine"
+    async def execute(self, instance_id, parameters, **kwargs):
+        return ""
+    async def release(self, instance_id, **kwargs):
+        self.note("release " + instance_id)
+`,
+      },
+      toolYaml('mine.Mine'),
+    );
+    const log = () => (existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '');
+    const stopped = new AbortController();
+    const creating = tool.create('a', {}, { signal: stopped.signal }).catch((error: Error) => error.message);
+    await expect.poll(log).toContain('create');
+    stopped.abort(new Error('stopped'));
+    // A rollout ends with a release, whatever became of its instance.
+    await tool.release('a');
+    expect(log()).toBe(written);
+    expect(await creating).toBe('stopped');
   });
 
   test('may give its schema itself, and its arguments come by their names', async () => {
