@@ -173,9 +173,12 @@ class Bridge(asyncio.Protocol):
         reported = None
         while True:
             self.busy.wait()
+            asleep = time.monotonic()
             time.sleep(BLOCKED / 2)
             flush()
-            if time.monotonic() - self.beat < BLOCKED:
+            now = time.monotonic()
+            # A process that was not run for a while, this thread included, is not blocked by its calls.
+            if now - self.beat < BLOCKED or now - asleep > BLOCKED:
                 reported = None
                 continue
             task = asyncio.current_task(self.loop)

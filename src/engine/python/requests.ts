@@ -2,8 +2,11 @@ import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
 import { CannotLoadError, OwnCodeError } from './own-error.ts';
 
-/** ms for a cancelled call to acknowledge; after that, nothing else may run in the process either. */
+/** ms for a cancelled call to acknowledge; after that, nothing else may run in a process that says it is blocked. */
 const GRACE = 1000;
+
+/** How often a process is given that time if it says nothing: a busy machine may not run it at all, and code may keep it from saying anything. */
+const SILENT_TIMES = 5;
 
 interface WaitingRequest {
   resolve: (value: JsonValue) => void;
@@ -140,8 +143,16 @@ export class Requests {
     waiting.left = reason instanceof Error ? reason.message : String(reason);
     this.#tellLeft(id);
     this.#send({ op: 'cancel', call: id });
+    this.#judge(id, SILENT_TIMES);
+  }
+
+  #judge(id: number, times: number): void {
     setTimeout(() => {
       if (!this.#waiting.has(id) || this.#reason !== null) return;
+      if (this.#blocked === null && times > 1) {
+        this.#judge(id, times - 1);
+        return;
+      }
       const guilty = this.#blocked?.call ?? id;
       const where = this.#blocked?.where ? `: ${this.#blocked.where}` : '';
       this.end(`its process was ended, for another call did not come back${where}`, guilty);

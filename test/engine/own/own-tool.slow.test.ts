@@ -1,12 +1,16 @@
 // Many instances, hanging code, a flood of output, and the end of this program.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { setTimeout as rest } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { directoryWith } from '../../program.ts';
 import { python, pythons, toolYaml } from './python.ts';
 import { closeTools, executed, isAlive, toolOf, toolThat } from './tool-of.ts';
 
-afterEach(closeTools);
+afterEach(() => {
+  vi.useRealTimers();
+  closeTools();
+});
 
 describe.skipIf(pythons().length === 0)('a tool class of the user (skipped without Python 3.9 to 3.13)', () => {
   test('keeps the state of 1,000 instances apart, and is called by all at once', async () => {
@@ -42,30 +46,52 @@ class Mine:
   });
 
   test('that waits for ever is ended by its timeout alone, and the others go on', async () => {
-    const { tool } = await toolThat(
-      'import asyncio\nif parameters["q"] == "wait":\n    await asyncio.sleep(1000)\nreturn "ok"',
+    const { tool, printed } = await toolThat(
+      'import asyncio\nif parameters["q"] == "wait":\n    print("waits", flush=True)\n    await asyncio.sleep(1000)\nreturn "ok"',
     );
     await Promise.all(['a', 'b'].map((id) => tool.create(id)));
     const stop = new AbortController();
-    const waiting = tool.execute('a', { q: 'wait' }, {}, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('timed out after 1 s')), 300);
-    await expect(waiting).rejects.toThrow('timed out after 1 s');
+    const waiting = tool.execute('a', { q: 'wait' }, {}, { signal: stop.signal }).catch((error) => error);
+    await expect.poll(printed).toContain('waits');
+    stop.abort(new Error('timed out after 1 s'));
+    expect(await waiting).toMatchObject({ message: 'timed out after 1 s' });
     expect(await tool.execute('b', { q: '' })).toMatchObject({ response: { text: 'ok' } });
     expect(await tool.execute('a', { q: '' })).toMatchObject({ response: { text: 'ok' } });
   });
 
+  test('that waits in a process which the machine does not run for a while is not taken for one that blocks it', async () => {
+    const { tool, printed } = await toolThat(
+      'import asyncio, os\nif parameters["q"] == "wait":\n    print("waits", flush=True)\n    await asyncio.sleep(1000)\nreturn str(os.getpid())',
+    );
+    await tool.create('a');
+    const { response } = await tool.execute('a', { q: '' });
+    const stop = new AbortController();
+    const waiting = tool.execute('a', { q: 'wait' }, {}, { signal: stop.signal }).catch((error) => error);
+    await expect.poll(printed).toContain('waits');
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    process.kill(Number(response.text), 'SIGSTOP');
+    // As long as the process itself would take for a block.
+    await rest(1500);
+    stop.abort(new Error('timed out after 1 s'));
+    vi.advanceTimersByTime(1000);
+    process.kill(Number(response.text), 'SIGCONT');
+    expect(await waiting).toMatchObject({ message: 'timed out after 1 s', endsProcess: false });
+    expect(await tool.execute('a', { q: '' })).toMatchObject({ response });
+  });
+
   test('that blocks everything costs its process; the work of others is the fault of the world, and a new instance is as good as new', async () => {
-    const { tool } = await toolThat(
-      'import asyncio, time\nif parameters["q"] == "hang":\n    time.sleep(1000)\nif parameters["q"] == "wait":\n    await asyncio.sleep(1000)\nreturn "ok"',
+    const { tool, printed } = await toolThat(
+      'import asyncio, time\nif parameters["q"] == "hang":\n    print("hangs", flush=True)\n    time.sleep(1000)\nif parameters["q"] == "wait":\n    await asyncio.sleep(1000)\nreturn "ok"',
     );
     await Promise.all(['a', 'b'].map((id) => tool.create(id)));
     const stop = new AbortController();
     const innocent = tool.execute('b', { q: 'wait' }).catch((error) => error);
     const guilty = tool.execute('a', { q: 'hang' }, {}, { signal: stop.signal }).catch((error) => error);
-    setTimeout(() => stop.abort(new Error('timed out after 3 s')), 2500);
+    await expect.poll(printed).toContain('hangs');
+    stop.abort(new Error('timed out after 3 s'));
     expect(await guilty).toMatchObject({
       fault: 'tool',
-      message: expect.stringMatching(/^timed out after 3 s, at .*mine\.py:6 in execute$/),
+      message: expect.stringMatching(/^timed out after 3 s, at .*mine\.py:7 in execute$/),
     });
     expect(await innocent).toMatchObject({
       fault: 'world',

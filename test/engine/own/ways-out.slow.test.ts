@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { runRequest } from '../../../src/engine/index.ts';
 import { bin, directoryWith, jsonLines, rolloutViewer } from '../../program.ts';
 import { call, fakeModel, texts } from '../fake-model.ts';
@@ -11,7 +11,10 @@ import { scriptedModel } from '../scripted-model.ts';
 import { python, pythons, toolYaml } from './python.ts';
 import { closeTools, toolOf } from './tool-of.ts';
 
-afterEach(closeTools);
+afterEach(() => {
+  vi.useRealTimers();
+  closeTools();
+});
 
 const COUNTING = `import asyncio, os, time
 class Mine:
@@ -28,6 +31,7 @@ class Mine:
         if query == "raise":
             raise ValueError("boom")
         if query == "wait":
+            self.note("wait", instance_id)
             await asyncio.sleep(1000)
         if query == "block":
             time.sleep(1000)
@@ -42,7 +46,6 @@ describe.skipIf(pythons().length === 0)('an instance of a tool (skipped without 
   const gone = fakeModel(() => {
     throw new Error('the server is gone');
   });
-  const stopped = new AbortController();
 
   test.each([
     ['its end', texts(say('x'), 'done'), {}, 'SUCCEEDED'],
@@ -53,21 +56,30 @@ describe.skipIf(pythons().length === 0)('an instance of a tool (skipped without 
       'MAX_STEPS_REACHED',
     ],
     ['a tool that raises', texts(say('raise'), 'done'), {}, 'SUCCEEDED'],
-    ['a tool that waits for ever', texts(say('wait'), 'done'), { limits: { tool_timeout: 0.5 } }, 'SUCCEEDED'],
     ['a model that is gone', gone, {}, 'FAILED'],
-    ['the time limit of the rollout', texts(say('wait')), { limits: { timeout: 1 } }, 'TIMEOUT'],
-    ['a person who breaks it off', texts(say('wait')), { signal: stopped.signal }, 'FAILED'],
-  ])('is released after %s', async (what, { model }, more, status) => {
+  ])('is released after %s', async (_, { model }, more, status) => {
     const { tool, folder } = await toolOf({ 'mine.py': COUNTING }, toolYaml('mine.Mine'));
-    const log = () => (existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '');
-    const running = runRequest({ model, messages: [QUESTION], tools: [tool], ...more });
-    if (what.startsWith('a person')) {
-      await expect.poll(log).toContain('create');
-      stopped.abort();
-    }
+    const request = await runRequest({ model, messages: [QUESTION], tools: [tool], ...more });
+    expect(request.status).toBe(status);
+    expect(logOf(folder)).toBe(`create ${request.requestId}\nrelease ${request.requestId}\n`);
+  });
+
+  test.each([
+    ['a tool that waits for ever', { tool_timeout: 5 }, 'SUCCEEDED'],
+    ['the time limit of the rollout', { timeout: 5 }, 'TIMEOUT'],
+    ['a person who breaks it off', {}, 'FAILED'],
+  ])('is released after %s', async (_, limits, status) => {
+    const { tool, folder } = await toolOf({ 'mine.py': COUNTING }, toolYaml('mine.Mine'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const stopped = new AbortController();
+    const { model } = texts(say('wait'), 'done');
+    const running = runRequest({ model, messages: [QUESTION], tools: [tool], limits, signal: stopped.signal });
+    await expect.poll(() => logOf(folder)).toContain('wait');
+    if (status === 'FAILED') stopped.abort();
+    else vi.advanceTimersByTime(5000);
     const request = await running;
     expect(request.status).toBe(status);
-    expect(log()).toBe(`create ${request.requestId}\nrelease ${request.requestId}\n`);
+    expect(logOf(folder)).toBe(['create', 'wait', 'release'].map((what) => `${what} ${request.requestId}\n`).join(''));
   });
 
   test('is released where another tool of the rollout cannot be made', async () => {
@@ -126,8 +138,7 @@ describe.skipIf(pythons().length === 0)('a run with a tool that blocks (skipped 
       [bin, ...args, '--tools', 'tools.yaml', '--python', python(), '--reward', 'dummy'],
       { cwd: folder },
     );
-    const log = () => (existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '');
-    await expect.poll(log).toContain('blocks');
+    await expect.poll(() => logOf(folder)).toContain('blocks');
     const bridges = () => children(child.pid!);
     const living = bridges();
     expect(living.length).toBeGreaterThan(0);
@@ -136,6 +147,12 @@ describe.skipIf(pythons().length === 0)('a run with a tool that blocks (skipped 
     await model.close();
   });
 });
+
+/** What COUNTING has noted. */
+function logOf(folder: string): string {
+  const path = join(folder, 'log');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
 
 /** All processes below one. */
 function children(pid: number): number[] {
