@@ -143,7 +143,10 @@ describe('chat completions', () => {
 
   it('a silent server is as good as a dropped one, and a caller can break off at once', async () => {
     const model = await chat((_, { number }) => ({ text: 'late', delay: number === 0 ? 5000 : 0 }), { idleMs: 1000 });
-    expect(await model.generate(request())).toMatchObject({ text: 'late', retries: 1 });
+    // A busy machine may take an answer for silence, too.
+    const { text, retries } = await model.generate(request());
+    expect([text, retries]).toEqual(['late', server.requests.length - 1]);
+    expect(retries).toBeGreaterThan(0);
     await server.close();
     const waiting = await chat(() => ({ delay: 5000 }));
     const stop = new AbortController();

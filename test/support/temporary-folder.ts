@@ -17,6 +17,8 @@ const SAID = [
     'VISUAL',
     'PAGER',
   ],
+  // A write for each line of a million.
+  'PYTHONUNBUFFERED',
   ...['SANDBOX_FUSION_ENDPOINT', 'ROLLOUT_VIEWER_KEYS', 'ROLLOUT_VIEWER_API_KEY', 'ROLLOUT_VIEWER_QUEUE_PASSWORD'],
 ];
 

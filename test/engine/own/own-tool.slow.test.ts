@@ -108,7 +108,7 @@ class Mine:
 
   test('may close the low descriptors, fork, leave threads and print a million lines', async () => {
     const loaded = await toolThat(
-      'import os, threading, time\nif not getattr(self, "closed", False):\n    self.closed = True\n    os.close(0)\nif os.fork() == 0:\n    return "of the copy"\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nfor i in range(1_000_000):\n    print(i)\nreturn "done"',
+      'import os, threading, time\nlines = 1000 if getattr(self, "closed", False) else 1_000_000\nif lines == 1_000_000:\n    self.closed = True\n    os.close(0)\nif os.fork() == 0:\n    return "of the copy"\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nfor i in range(lines):\n    print(i)\nreturn "done"',
     );
     expect(await executed(loaded)).toMatchObject({ response: { text: 'done' } });
     expect(await executed(loaded)).toMatchObject({ response: { text: 'done' } });

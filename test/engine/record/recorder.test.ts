@@ -433,15 +433,18 @@ describe('what is recorded', () => {
   });
 
   test('an answer that breaks off is kept, and said to be cut', async () => {
-    const { url, events, proxy } = await recorded(async (request, response) => {
+    let breakOff = () => {};
+    const { url, events, proxy } = await recorded((request, response) => {
       request.resume();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"half"},"finish_reason":null}]}\n\n');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      response.destroy();
+      breakOff = () => response.destroy();
     });
     const answer = await post(`${url}/v1/chat/completions`, { messages: [user('hi')], stream: true });
-    await expect(answer.text()).rejects.toThrow();
+    const reader = answer.body!.getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toContain('half');
+    breakOff();
+    await expect(reader.read()).rejects.toThrow();
     await proxy.close();
     expect(events('rollout-1.jsonl').at(-1)).toMatchObject({ type: 'response', cut: true });
     expect(events('rollout-1.jsonl').at(-2).message.content).toBe('half');

@@ -281,6 +281,27 @@ describe('a search', () => {
     expect([screen.state.transcript.top, screen.state.transcript.turn]).toEqual([before.top, before.turn]);
   });
 
+  test.each([
+    ['goes there once it is found', 'needle', { at: 1, edge: null }, null],
+    [
+      'says that there is none once all is searched',
+      'end',
+      { at: 0, edge: 1 },
+      'no more here, n again for the next sample',
+    ],
+  ])('n while it goes on: it %s', async (_, last, search, message) => {
+    const output = `needle ${'word '.repeat(200_000)}${last}`;
+    screen = await TestScreen.open({ '1.jsonl': [{ ...toolRollout(1, 1, 1), output }] });
+    let now = performance.now();
+    // There is time for some slices alone.
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 0.2));
+    screen.do({ type: 'search', value: 'needle' }, { type: 'search-next', by: 1 });
+    expect([screen.state.search?.at, screen.message]).toEqual([0, 'still searching in this sample']);
+    clock.mockRestore();
+    await screen.searched();
+    expect([screen.state.search, screen.message]).toMatchObject([search, message]);
+  });
+
   test('that was given up for another one takes nobody along', async () => {
     await small();
     screen.do({ type: 'search', value: 'John' });

@@ -36,6 +36,8 @@ function showHit(state: State, data: Data, hit: Hit, at: number): State {
 const firstFrom = (hits: readonly Hit[], view: Viewport): number =>
   hits.findIndex((hit) => view.layout.row({ block: hit.block, offset: hit.start }) >= view.top);
 
+const STILL_SEARCHING = 'still searching in this sample';
+
 /** Searches the open sample; without a hit, the screen does not move. */
 export const startSearch = (state: State, value: string, data: Data): State =>
   seek({ ...state, search: searchAt(state, value, -1) }, data);
@@ -97,8 +99,10 @@ export const searchHandlers = {
     const { search } = state;
     const { cursor } = state.list;
     // Only where it was started: a user who moves to another sample meanwhile is not moved there.
-    if (search === null || cursor === null || !standsHere(state) || search.at >= 0 || search.edge !== null)
-      return state;
+    if (search === null || cursor === null || !standsHere(state) || search.edge !== null) return state;
+    // A key for the next hit is still to be answered.
+    if (search.at >= 0)
+      return state.message?.text === STILL_SEARCHING ? searchNext({ ...state, message: null }, 1, data) : state;
     const next = seek(state, data);
     // The message about waiting is outdated.
     if (next !== state) return { ...next, message: null };
@@ -135,7 +139,7 @@ function searchNext(state: State, by: number, data: Data): Result {
   const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
   const wanted = at < 0 ? first : at + by;
   if (wanted >= 0 && wanted < hits.length) return showHit(state, data, itemAt(hits, wanted), wanted);
-  if (scan?.isDone === false && direction > 0) return saying(state, 'still searching in this sample');
+  if (scan?.isDone === false && direction > 0) return saying(state, STILL_SEARCHING);
   if (edge === direction) {
     const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
     return { state, effects: [{ type: 'find', job }] };
