@@ -73,7 +73,8 @@ export class PythonProcess implements OwnProcess {
     child.unref();
     channel.on('end', () => this.#ended(null));
     child.on('error', (error) => this.#fail(`cannot start ${python}: ${error.message}`));
-    child.on('exit', (code, signal) => this.#ended(signal ?? `exit status ${code}`));
+    // What it printed last may be read later than its end is told; a copy of it may hold the pipes open for ever.
+    child.on('exit', (code, signal) => afterReading(() => this.#ended(signal ?? `exit status ${code}`)));
     alive.add(this);
     if (!isWatching) {
       isWatching = true;
@@ -155,3 +156,6 @@ export class PythonProcess implements OwnProcess {
     this.#requests.end(reason);
   }
 }
+
+/** Calls it once everything that has arrived by now was read. */
+const afterReading = (then: () => void): void => void setImmediate(() => setImmediate(then));

@@ -248,7 +248,7 @@ class Mine:
     ],
     [
       'ends it at once',
-      { 'mine.py': 'import os\nprint("no licence")\nos._exit(4)' },
+      { 'mine.py': 'import os\nprint("no licence", flush=True)\nos._exit(4)' },
       'mine.Mine',
       /ended with exit status 4; it printed last: no licence/,
     ],
