@@ -55,6 +55,7 @@ class LsFlags(TypedDict, total=False):
     journal: Optional[Value]
     limit: Optional[Value]
     map: Optional[Value]
+    memory: Optional[Value]
     nice: Optional[bool]
     no_cache: Optional[bool]
     notify: Optional[Union[str, Sequence[str]]]
@@ -76,6 +77,7 @@ class ShowFlags(TypedDict, total=False):
     limit: Optional[Value]
     map: Optional[Value]
     mapping: Optional[bool]
+    memory: Optional[Value]
     nice: Optional[bool]
     no_cache: Optional[bool]
     redact: Optional[bool]
@@ -101,6 +103,7 @@ class ReplayFlags(TypedDict, total=False):
     image: Optional[Value]
     journal: Optional[Value]
     map: Optional[Value]
+    memory: Optional[Value]
     network: Optional[bool]
     nice: Optional[bool]
     no_cache: Optional[bool]
@@ -141,6 +144,7 @@ class RescoreFlags(TypedDict, total=False):
     journal: Optional[Value]
     map: Optional[Value]
     max_response_length: Optional[Value]
+    memory: Optional[Value]
     network: Optional[bool]
     nice: Optional[bool]
     no_cache: Optional[bool]
@@ -200,6 +204,7 @@ class ReportFlags(TypedDict, total=False):
     k: Optional[Value]
     limit: Optional[Value]
     map: Optional[Value]
+    memory: Optional[Value]
     n: Optional[Value]
     nice: Optional[bool]
     no_cache: Optional[bool]
@@ -233,6 +238,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "notify",
@@ -253,6 +259,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "limit",
         "map",
         "mapping",
+        "memory",
         "nice",
         "no_cache",
         "redact",
@@ -270,6 +277,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "junit",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "no_signal",
@@ -285,6 +293,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "set",
@@ -299,6 +308,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "no_step",
@@ -314,6 +324,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "patch",
@@ -334,6 +345,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "role",
@@ -351,6 +363,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "k",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "pass_",
@@ -365,6 +378,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "threads",
@@ -378,6 +392,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "threads",
@@ -392,6 +407,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "limit",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "pass_",
@@ -406,6 +422,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "threads",
@@ -419,6 +436,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "limit",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "threads",
@@ -430,6 +448,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "format",
         "group_by",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "python",
@@ -448,6 +467,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "histogram",
         "journal",
         "map",
+        "memory",
         "nice",
         "no_cache",
         "of",
@@ -462,6 +482,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "group_by",
         "journal",
         "map",
+        "memory",
         "n",
         "nice",
         "no_cache",
@@ -485,6 +506,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "image",
         "journal",
         "map",
+        "memory",
         "network",
         "nice",
         "no_cache",
@@ -524,6 +546,7 @@ KEYWORDS: Dict[str, Tuple[str, ...]] = {
         "journal",
         "map",
         "max_response_length",
+        "memory",
         "network",
         "nice",
         "no_cache",

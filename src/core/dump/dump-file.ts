@@ -13,6 +13,7 @@ import { hasSameForms } from './file-forms.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
+import { tooLarge } from './memory-limit.ts';
 import { awayLine, originOf } from './origins.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
@@ -491,6 +492,8 @@ export class DumpFile {
   read(record: number): DumpRecord {
     const { index } = this;
     const place = this.#placeOf(record);
+    const problem = tooLarge(this.context.memory, index.length(record));
+    if (problem !== null) return { ...place, raw: '', ...bad(undefined, problem) };
     const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
     // Not by a spread, which would ask for its findings.

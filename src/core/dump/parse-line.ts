@@ -16,6 +16,7 @@ import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { errorMessage } from '../text/thrown.ts';
 import { readBeside } from './beside.ts';
 import { formsOfFile } from './file-forms.ts';
+import { tooLarge } from './memory-limit.ts';
 
 /** The content of a line of a dump: a rollout, or the reason why it is not one. */
 export interface ParsedLine {
@@ -129,6 +130,8 @@ function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
 
 /** The record of a line, and its format; or why it has none. */
 export function recordIn(text: string, context: ReadContext, part: number): ParsedRecord {
+  const problem = tooLarge(context.memory, text.length, text);
+  if (problem !== null) return { json: undefined, error: problem };
   if (part === 0) {
     const whole = readInFull(text, context);
     const rollouts = 'error' in whole ? null : splitRollouts(whole.format, whole.json);

@@ -25,6 +25,8 @@ export interface ReadContext {
   templates?: readonly OwnTemplate[];
   /** How the user's tools report failure (`errors:` in the settings). */
   errors?: readonly OwnError[];
+  /** Bytes that reading a record may take (`--memory`): others are not read. */
+  memory?: number;
   /** The path of the key that rollouts of one prompt share (`--group-by`). */
   groupBy?: readonly (string | number)[];
   /** The folder of the dump's file, and the contents of the neighbouring file that the record names (`besides`). */

@@ -11,6 +11,7 @@ import {
   NOTHING_CROSSES,
   recordText,
 } from '../dump/long-record.ts';
+import { tooLarge } from '../dump/memory-limit.ts';
 import { packSpans } from '../dump/packed-spans.ts';
 import { type ParsedLine, parsedRecord, recordIn } from '../dump/parse-line.ts';
 import { piecesOf, type ValuePiece } from '../dump/pieces.ts';
@@ -57,6 +58,8 @@ function wholeOf(place: LongRecordPlace): Crossing {
 }
 
 function readAt(place: LongRecordPlace) {
+  const error = tooLarge(place.context.memory, place.length);
+  if (error !== null) return { hash: '', read: { json: undefined, error } };
   const text = recordText(place);
   if (isHeavy(place)) collectGarbage();
   return { hash: hashText('sha256', text), read: recordIn(text, place.context, place.part) };

@@ -4,6 +4,7 @@ import { collectGarbage } from '../async/collected.ts';
 import { giveWay } from '../async/give-way.ts';
 import { loadEncoding } from '../chat/rendered.ts';
 import { isHeavy, textInFile } from '../dump/long-record.ts';
+import { tooLarge } from '../dump/memory-limit.ts';
 import { packLines } from '../dump/packed-details.ts';
 import { type ParsedLine, type ParsedRecord, parsedRecord, recordIn } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
@@ -100,7 +101,8 @@ class RecordLines {
 
   /** A function of its own, whose end ends the text. */
   #recordAt(i: number, context: WorkerRequest['context'], part: number): ParsedRecord {
-    return recordIn(this.#at(i), context, part);
+    const error = tooLarge(context.memory, float64At(this.#places, i * 2 + 1));
+    return error === null ? recordIn(this.#at(i), context, part) : { json: undefined, error };
   }
 
   #at(i: number): string {

@@ -5,13 +5,14 @@ import type { UserEncoding } from '../../core/chat/rendered.ts';
 import { PLAIN } from '../../core/chat/segment.ts';
 import { TEMPLATE_NAMES } from '../../core/chat/templates/index.ts';
 import type { DumpOptions } from '../../core/dump/dump.ts';
+import { recordWithin } from '../../core/dump/memory-limit.ts';
 import { isValidationStream, UsageError } from '../../core/dump/paths.ts';
 import { ReadMarks } from '../../core/dump/read-marks.ts';
 import { factsFolder, readMarksFile } from '../../core/files/places.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../../core/formats/key-map.ts';
 import { FORMAT_NAMES } from '../../core/formats/registry.ts';
 import { errorMessage } from '../../core/text/thrown.ts';
-import { niceOption, threadsOption } from './machine-use.ts';
+import { memoryOption, niceOption, threadsOption } from './machine-use.ts';
 import { ownReading } from './own-reading.ts';
 import { cacheSizeOption } from './remote-paths.ts';
 import { templateNamed } from './template-names.ts';
@@ -74,6 +75,7 @@ export const withReading = (command: Command): Command =>
     groupOption(),
     cacheSizeOption(),
     threadsOption(),
+    memoryOption(),
     niceOption(),
     new Option('--no-cache', 'read every record again, and cache nothing'),
   ].reduce((all, option) => all.addOption(option.helpGroup('How the dump is read:')), command.addOption(quietOption()));
@@ -86,15 +88,26 @@ export interface ReadingFlags {
   map?: string;
   /** false: facts are neither cached nor taken from the cache. */
   cache?: boolean;
+  /** bytes */
+  memory?: number;
 }
 
 /** The flags as words, for another command that reads the same records. */
-export const readingWords = ({ validation, format, map, chatTemplate, groupBy, cache }: ReadingFlags): string[] => [
+export const readingWords = ({
+  validation,
+  format,
+  map,
+  chatTemplate,
+  groupBy,
+  cache,
+  memory,
+}: ReadingFlags): string[] => [
   ...Object.entries({ format, map, 'chat-template': chatTemplate, 'group-by': groupBy }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
   ),
   ...(validation ?? []).map((glob) => `--validation=${glob}`),
   ...(cache === false ? ['--no-cache'] : []),
+  ...(memory === undefined ? [] : [`--memory=${memory}`]),
 ];
 
 /**
@@ -102,7 +115,7 @@ export const readingWords = ({ validation, format, map, chatTemplate, groupBy, c
  * @param tokenizer that recorded ids are compared with, if the command takes one
  */
 export async function dumpOptions(
-  { validation, format, map, chatTemplate, groupBy, cache }: ReadingFlags,
+  { validation, format, map, chatTemplate, groupBy, cache, memory }: ReadingFlags,
   tokenizer?: string,
 ): Promise<DumpOptions> {
   const patterns = (validation ?? []).map(patternOf);
@@ -140,6 +153,7 @@ export async function dumpOptions(
       ...(own.templates.length === 0 ? {} : { templates: own.templates }),
       ...(own.errors.length === 0 ? {} : { errors: own.errors }),
       ...(group === undefined ? {} : { groupBy: group }),
+      ...(memory === undefined ? {} : { memory: recordWithin(memory) }),
     },
     isValidation: (stream) =>
       isValidationStream(stream) || patterns.some((pattern) => pattern.matcher(stream).matches()),

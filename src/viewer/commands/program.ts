@@ -5,6 +5,7 @@ import { nearestName } from '../../core/text/nearest.ts';
 import { sanitise } from '../../core/text/sanitise.ts';
 import { VERBS } from './commands.ts';
 import { SHORT_HELP, topicText, topicTitles } from './help-topics.ts';
+import type { MachineFlags } from './machine-use.ts';
 import { beQuiet, endOnClosedPipe, print, say, USAGE } from './output.ts';
 import { bringRemotePaths, closeMirrors } from './remote-paths.ts';
 import { beside } from './terminal-page.ts';
@@ -53,9 +54,10 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     });
   }
   program.hook('preAction', async (_, command) => {
-    const flags = command.opts<{ quiet?: boolean; threads?: number; nice?: boolean }>();
+    const flags = command.opts<MachineFlags & { quiet?: boolean }>();
     if (flags.quiet === true) beQuiet();
-    if (flags.threads !== undefined || flags.nice === true) (await import('./machine-use.ts')).shareMachine(flags);
+    if (flags.threads !== undefined || flags.nice === true || flags.memory !== undefined)
+      (await import('./machine-use.ts')).shareMachine(flags);
     await bringRemotePaths(command);
   });
   try {

@@ -1,6 +1,7 @@
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type RemoteName, remoteName } from '../remote/address.ts';
 import type { Mirror } from '../remote/mirror.ts';
+import { bytesWritten } from './machine-use.ts';
 import { say, USAGE } from './output.ts';
 
 /** The machines whose files this process copies. */
@@ -9,7 +10,6 @@ const mirrors: Mirror[] = [];
 export const openMirrors = (): readonly Mirror[] => mirrors;
 
 const DEFAULT_BYTES = 10e9;
-const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /** `--cache-size 20G`. */
 export const cacheSizeOption = (): Option =>
@@ -17,9 +17,9 @@ export const cacheSizeOption = (): Option =>
     '--cache-size <size>',
     'cache at most this much of other machines here, such as 500M or 20G (default: 10G); the oldest goes first',
   ).argParser((text: string) => {
-    const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i.exec(text.trim()) ?? [];
-    if (number === undefined) throw new InvalidArgumentError(`"${text}" is not a size; write 500M or 20G.`);
-    return Number(number) * UNITS[unit!.toLowerCase()]!;
+    const bytes = bytesWritten(text);
+    if (bytes === null) throw new InvalidArgumentError(`"${text}" is not a size; write 500M or 20G.`);
+    return bytes;
   });
 
 /** Before a command runs, copies its remote arguments here and replaces them with the paths of the copies. */

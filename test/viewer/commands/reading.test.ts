@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bin, directoryWith } from '../../program.ts';
+import { ask, bin, directoryWith } from '../../program.ts';
 
 /** The program with these settings. */
 function rv(settings: string, ...args: string[]) {
@@ -121,4 +121,30 @@ describe('--group-by', () => {
     const { status, stderr } = rv('', 'ls', file, '--group-by', 'a..b');
     expect([status, stderr.split('\n').at(-2)]).toEqual([2, '   ^']);
   });
+});
+
+test('--memory leaves out what needs more, says so, and is forgotten by the next run', async () => {
+  const messages = Array.from({ length: 20_000 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: 'x',
+  }));
+  const folder = directoryWith({
+    'dump/1.jsonl': [messages, messages.slice(0, 2)].map((m) => `${JSON.stringify({ messages: m })}\n`).join(''),
+  });
+  const rows = async (...flags: string[]) =>
+    (await ask(['ls', 'dump', ...flags], { cwd: folder })).stdout.split('\n').slice(1, 3);
+  const limited = await rows('--memory', '400M');
+  expect(limited[0]).toMatch(/bad record: to read it takes some 8\d\.\d MB, and --memory leaves 50\.0 MB for a record/);
+  expect(limited[1]).not.toContain('bad record');
+  expect((await rows()).join('\n')).not.toContain('bad record');
+  expect((await rows('--memory', '2G')).join('\n')).not.toContain('bad record');
+});
+
+test.each([
+  ['100M', '100M is too little: the least is 400M.'],
+  ['much', '"much" is not a size; write 600M or 2G.'],
+])('--memory %s is refused', async (size, problem) => {
+  const { code, stderr } = await ask(['ls', 'fixtures/rollout_data', '--memory', size]);
+  expect(stderr).toContain(problem);
+  expect(code).toBe(2);
 });
