@@ -11,7 +11,7 @@ const turns = Array.from({ length: 20_000 }, (_, i) => ({
 const folder = directoryWith({
   'dump/1.jsonl': `${JSON.stringify({ messages: turns, score: 1 })}\n${JSON.stringify({ messages: turns.slice(0, 2), score: 0 })}\n`,
   'peak.cjs':
-    "process.on('exit', () => require('fs').writeSync(2, `peak ${Math.round(process.resourceUsage().maxRSS / 1e3)}\\n`));",
+    "process.on('exit', () => require('fs').writeSync(2, 'peak ' + Math.round(process.resourceUsage().maxRSS / 1e3) + '\\n'));",
 });
 
 /** MB at the most. */
@@ -19,7 +19,8 @@ function peak(...args: string[]): number {
   const script = 'exec "$@" 2>&1 >/dev/null';
   const command = [process.execPath, '--require', join(folder, 'peak.cjs'), bin, ...args];
   const said = execFileSync('sh', ['-c', script, 'sh', ...command], { cwd: folder, encoding: 'utf8' });
-  return Number(/^peak (\d+)$/m.exec(said)?.[1]);
+  // Threads that end by themselves say it, too.
+  return Math.max(...[...said.matchAll(/^peak (\d+)$/gm)].map(([, megabytes]) => Number(megabytes)));
 }
 
 test.each([
