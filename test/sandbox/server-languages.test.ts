@@ -1,6 +1,6 @@
 // Each language that the test machine has: print, stdin, files, an error, a timeout, as upstream's own tests ask.
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LANGUAGES, type RunCodeInput, runCodeRequest } from '../../src/sandbox/protocol.ts';
 import { RUNNERS } from '../../src/sandbox/server/backends/languages.ts';
 import { TOOLCHAINS } from '../../src/sandbox/server/backends/toolchains.ts';
@@ -105,6 +105,18 @@ for host in ('127.0.0.1', 'localhost'):
 `;
     const answers = await Promise.all([run({ language: 'python', code }), run({ language: 'python', code })]);
     expect(answers.map((answer) => answer.run_result?.stdout)).toEqual(['200\n200\n', '200\n200\n']);
+  });
+
+  test('a run that is ended for its memory leaves no timer behind', async () => {
+    const [set, clear] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
+    const code = "(held=$(head -c 40M /dev/zero | tr '\\0' x); sleep 300) &\n".repeat(6);
+    const { run_result } = await run({ language: 'bash', code: `${code}wait`, memory_limit_MB: 100, run_timeout: 300 });
+    expect(run_result?.stderr).toContain('over the memory limit');
+    const limits = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 300_000).map(({ value }) => value);
+    const cleared = clear.mock.calls.map(([timer]) => timer);
+    vi.restoreAllMocks();
+    expect(limits).toHaveLength(1);
+    expect(cleared).toContain(limits[0]);
   });
 
   test('a signal and an exit code above 128 are distinguished', async () => {

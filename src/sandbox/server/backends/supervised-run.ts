@@ -57,6 +57,7 @@ export async function supervise(
     } catch {
       return; // it has just ended
     }
+    stopTimer();
     stopTimer = startTimer(GRACE_SECONDS, () => killWhole(child));
   };
   const expire = () => {
