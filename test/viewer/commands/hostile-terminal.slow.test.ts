@@ -121,7 +121,8 @@ function inTerminal(args: readonly string[], cwd: string): Promise<string> {
   pty.onData((data) => {
     output += data;
   });
-  // Whatever it waits for is broken off.
+  // The end of the input, for what serves until then; whatever else it waits for is broken off.
+  pty.write('\x04');
   const timer = setTimeout(() => pty.kill('SIGKILL'), 60_000);
   return new Promise((resolve) =>
     pty.onExit(() => {
