@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathIdentity } from '../../core/text/shown-path.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 
 /** A journal folder: no component of `names` may be a link, while links are allowed in `base`. */
 export interface JournalFolder {
@@ -60,6 +61,19 @@ export function journalPlace(path: string | null, { journal, env = process.env }
   const others = beside.filter((one) => pathOf(one) !== wished);
   const named: JournalFolder = { base: dirname(wished), names: [basename(wished)], trust: 'own', isNamed: true };
   return { folders: [named, state, ...others], state: key };
+}
+
+/** Whether a place may hold entries, of one kind if it is named: nothing is read, and what reads them need not be loaded without any. */
+export function mayHoldEntries({ folders }: JournalPlace, kind = 'replay|fork|rescore|label'): boolean {
+  const file = new RegExp(`^(?:${kind})(?:-.*)?\\.jsonl$`);
+  return folders.some((folder) => {
+    try {
+      return readdirSync(pathOf(folder)).some((name) => file.test(name));
+    } catch (error) {
+      // A folder that cannot be listed may hold a file that can be read.
+      return !['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+    }
+  });
 }
 
 const stateName = (root: string): string =>

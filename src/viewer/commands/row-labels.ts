@@ -1,6 +1,8 @@
 import type { Printable } from '../../core/json/print.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
 import type { Label } from '../../replay/journal/labels.ts';
+import { mayHoldEntries } from '../../replay/journal/place.ts';
+import { journalPlaceOf } from './journal-place.ts';
 
 /** Labels of rows, by the text of a record. */
 export interface RowLabels {
@@ -11,10 +13,12 @@ export interface RowLabels {
 
 const NO_LABELS: RowLabels = { isEmpty: true, of: () => [] };
 
-/** The labels of a dump; the journal is loaded only if a command prints them. */
+/** The labels of a dump; what reads the journal is loaded only if it may have any. */
 export async function rowLabels(path: string, flag: string | undefined): Promise<RowLabels> {
-  const { journalOf } = await import('./journal-of.ts');
-  return labelsIn(await journalOf(path, flag));
+  const place = await journalPlaceOf(path, flag);
+  if (!mayHoldEntries(place, 'label')) return NO_LABELS;
+  const { Journal } = await import('../../replay/journal/journal.ts');
+  return labelsIn(new Journal(place));
 }
 
 export async function labelsIn(journal: Journal): Promise<RowLabels> {

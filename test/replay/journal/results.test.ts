@@ -6,7 +6,7 @@ import { Folder } from '../../../src/core/files/folder.ts';
 import type { ReplayOutcome } from '../../../src/replay/index.ts';
 import { Journal } from '../../../src/replay/journal/journal.ts';
 import { LinesFile } from '../../../src/replay/journal/lines.ts';
-import { journalPlace } from '../../../src/replay/journal/place.ts';
+import { journalPlace, mayHoldEntries } from '../../../src/replay/journal/place.ts';
 import { Seal } from '../../../src/replay/journal/seal.ts';
 import {
   historyOf,
@@ -141,6 +141,18 @@ test('streams in streams belong to one dump', () => {
   for (const name of ['train', 'val/val_1', 'other']) mkdirSync(join(run, name), { recursive: true });
   expect([place(join(run, 'train')), place(join(run, 'val/val_1'))]).toEqual([place(run), place(run)]);
   expect(place(join(run, 'other'))).not.toBe(place(run));
+});
+
+test('a place may hold entries of a kind if one of its folders has a file of it', () => {
+  const journal = folder();
+  const place = journalPlace(folder(), { journal, env: { XDG_STATE_HOME: folder() } });
+  expect(mayHoldEntries(place)).toBe(false);
+  writeFileSync(join(journal, 'label-1000.jsonl'), '');
+  expect([mayHoldEntries(place), mayHoldEntries(place, 'label'), mayHoldEntries(place, 'fork')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 describe('the seal of a line', () => {

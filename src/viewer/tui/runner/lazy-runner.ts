@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import { errorMessage } from '../../../core/text/thrown.ts';
-import { journalPlace, pathOf } from '../../../replay/journal/place.ts';
+import { journalPlace, mayHoldEntries } from '../../../replay/journal/place.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import { samePlace } from '../state/rows.ts';
 import type { RunnerOptions } from './context.ts';
@@ -103,13 +102,7 @@ export class LazyRunner {
 
   #hasJournal(): boolean {
     const { path, journal, env } = this.#options;
-    return journalPlace(path, { journal, env }).folders.some((folder) => {
-      try {
-        return readdirSync(pathOf(folder)).some((name) => /^(?:replay|fork|rescore|label)(?:-.*)?\.jsonl$/.test(name));
-      } catch {
-        return false;
-      }
-    });
+    return mayHoldEntries(journalPlace(path, { journal, env }));
   }
 
   #open(): Promise<Runner> {
