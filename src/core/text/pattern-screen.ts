@@ -39,10 +39,14 @@ export class PatternScreen {
 
   #add(text: string, pattern: number): void {
     let hashed = GRAM;
-    let rarest = -1;
-    for (let end = GRAM; end <= text.length; end++) {
-      const rare = rarity(text, end - 3) + rarity(text, end - 2) + rarity(text, end - 1);
-      if (rare > rarest) [hashed, rarest] = [end, rare];
+    let rare = 0;
+    for (let i = 0; i < GRAM; i++) rare += rarity(text.charCodeAt(i));
+    let rarest = rare;
+    for (let end = GRAM + 1; end <= text.length; end++) {
+      rare += rarity(text.charCodeAt(end - 1)) - rarity(text.charCodeAt(end - 1 - GRAM));
+      if (rare <= rarest) continue;
+      hashed = end;
+      rarest = rare;
     }
     let gram = 0;
     for (let i = hashed - GRAM; i < hashed; i++) gram = (gram << 8) | text.charCodeAt(i);
@@ -81,8 +85,8 @@ function isAt(text: string, from: number, literal: string): boolean {
   return true;
 }
 
+const RARITIES = new Uint8Array(128).fill(FREQUENT.length);
+for (const [place, character] of [...FREQUENT].entries()) RARITIES[character.charCodeAt(0)] = place;
+
 /** Characters outside of the list are the rarest. */
-function rarity(text: string, at: number): number {
-  const place = FREQUENT.indexOf(text.charAt(at));
-  return place === -1 ? FREQUENT.length : place;
-}
+const rarity = (code: number): number => RARITIES[code] ?? FREQUENT.length;
