@@ -213,7 +213,9 @@ const program = {
   outdir: dist,
 };
 const { metafile } = await build({ ...program, write: false });
-const first = ['src/viewer/commands/program.ts', 'src/viewer/commands/view.ts'];
+const commands = 'src/viewer/commands';
+const first = [`${commands}/program.ts`, `${commands}/view.ts`];
+const fewest = [`${commands}/program.ts`, `${commands}/ls.ts`];
 
 const { compiled, ...packages } = ONCE;
 const builds = await Promise.all([
@@ -227,7 +229,7 @@ const builds = await Promise.all([
       inkAlone,
       valuesNow,
       importedOnce('./'),
-      commonChunk(metafile, first),
+      commonChunk(metafile, first, fewest),
     ],
   }),
   // yaml's entry for Node is CommonJS, which would export nothing by name.
