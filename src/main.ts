@@ -11,6 +11,8 @@ if (args[0] === '--version' && args.length <= 2 && (args[1] ?? '--json') === '--
 } else {
   const { keepCompiled } = await import('./core/files/compiled.ts');
   keepCompiled();
+  // Nothing waits to be written by then, and the system takes a heap apart sooner than Node does.
+  process.once('beforeExit', () => process.exit());
   const { runProgram } = await import('./viewer/commands/program.ts');
   await runProgram(args);
 }
