@@ -46,6 +46,7 @@ export default defineConfig({
     // Limits against hangs, never a figure: on a loaded machine a test is slow.
     testTimeout: isFast ? 240_000 : 600_000,
     hookTimeout: isFast ? 240_000 : 600_000,
+    teardownTimeout: 240_000,
     expect: { poll: { timeout: 120_000 } },
   },
 });
