@@ -257,9 +257,7 @@ class TableRows implements FactRows {
   }
 
   #rowColumn(at: number): Float64Array {
-    const whole = new Float64Array(this.#table.length);
-    this.#table.eachFile((file, start, count) => itemAt(file.index.columns.rows, at).copyTo(whole, start, count));
-    return this.#picked(whole, (length) => new Float64Array(length));
+    return this.#picked(this.#table.rowNumbers(at), (length) => new Float64Array(length));
   }
 
   #picked<T extends Int32Array | Float64Array>(column: T, make: (length: number) => T): T {
@@ -274,16 +272,13 @@ class TableRows implements FactRows {
     const table = this.#table;
     if (isGroupMeasure(name)) return table.measure(name);
     if (name === 'score') return table.scores;
-    const column = new Float64Array(table.length).fill(Number.NaN);
     const field = fieldNamed(name);
-    // A text is not a number, and reading every record to make sure would take too long.
-    if (field.type === 'text') return column;
     const at = field.type === 'fact' ? factAt(field.name) : -1;
+    if (at >= 0 && itemAt(FACTS, at).words === undefined) return table.rowNumbers(at);
+    const column = new Float64Array(table.length).fill(Number.NaN);
+    // A text is not a number, and reading every record to make sure would take too long.
+    if (field.type === 'text' || at >= 0) return column;
     table.eachFile((file, start, count) => {
-      if (at >= 0) {
-        if (itemAt(FACTS, at).words === undefined) itemAt(file.index.columns.rows, at).copyTo(column, start, count);
-        return;
-      }
       const { columns } = file.index;
       const cells = field.type === 'extra' ? columns.cells.get(field.path) : undefined;
       const valueAt = fieldValue(file, field);

@@ -31,6 +31,8 @@ export class FactTable {
   #numbers: GroupNumbers | null = null;
   #members: Members | null = null;
   readonly #measures = new Map<GroupMeasure, Float64Array>();
+  /** A list for each number that all rows have somewhere. */
+  readonly #constants = new Map<number | '-0', Float64Array>();
   #scores: Float64Array | null = null;
   #units: Uint32Array | null = null;
   /** The first row of each unit. */
@@ -190,19 +192,24 @@ export class FactTable {
   #measured(name: GroupMeasure, members: Members, from: number, known: Float64Array): Float64Array {
     const measure = new Float64Array(this.length).fill(Number.NaN, from);
     measure.set(known.subarray(0, from));
-    if (name === 'copies') return copiesIn(members, this.fact('gist'), measure);
+    if (name === 'copies') return copiesIn(members, this.rowNumbers(factAt('gist')), measure);
     if (name !== 'opening_share') return groupMeasure(name, members, this.scores, measure);
-    measure.set(sharedOpenings(this.units.subarray(from), this.fact('opening').subarray(from)), from);
+    measure.set(sharedOpenings(this.units.subarray(from), this.rowNumbers(factAt('opening')).subarray(from)), from);
     return measure;
   }
 
-  /** The values of a fact; NaN for records not yet examined. */
-  fact(name: string): Float64Array {
-    const column = new Float64Array(this.length).fill(Number.NaN);
-    const at = factAt(name);
-    this.eachFile((file, start, count) => {
-      itemAt(file.index.columns.rows, at).copyTo(column, start, count);
-    });
+  /** The numbers at a place in the rows of facts; NaN for records not yet examined. Columns of one number share a list. */
+  rowNumbers(at: number): Float64Array {
+    const [first] = this.files.filter(({ count }) => count > 0);
+    const same = first === undefined ? undefined : itemAt(first.index.columns.rows, at).same;
+    if (same !== undefined && this.files.every((file) => hasOnly(file, at, same))) {
+      const key = Object.is(same, -0) ? '-0' : same;
+      const known = this.#constants.get(key) ?? new Float64Array(this.length).fill(same);
+      this.#constants.set(key, known);
+      return known;
+    }
+    const column = new Float64Array(this.length);
+    this.eachFile((file, start, count) => itemAt(file.index.columns.rows, at).copyTo(column, start, count));
     return column;
   }
 
@@ -266,6 +273,12 @@ export class FactTable {
       start = Math.min(start, numberInAt(this.#unitStarts, uint32At(units, row)));
     return start;
   }
+}
+
+/** Whether all records of a file have the same number at a place in their rows of facts. */
+function hasOnly({ index, count }: DumpFile, at: number, number: number): boolean {
+  const { same, length } = itemAt(index.columns.rows, at);
+  return count === 0 || (Object.is(same, number) && (length >= count || Number.isNaN(number)));
 }
 
 const coveredFile = ({ generation, version, count, index }: DumpFile): CoveredFile => ({

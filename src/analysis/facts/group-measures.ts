@@ -27,48 +27,100 @@ export function groupMeasure(
   scores: Float64Array,
   measures = new Float64Array(scores.length).fill(Number.NaN),
 ): Float64Array {
+  const lay = LAYING[name];
   // One array reused for every group: a million rollouts have a hundred thousand groups.
   let finite = new Float64Array(64);
   for (let group = members.first; group < members.length; group++) {
     const size = members.size(group);
     if (finite.length < size) finite = new Float64Array(size * 2);
-    let count = 0;
-    for (let i = 0; i < size; i++) {
-      const score = float64At(scores, members.at(group, i));
-      // Adding 0 turns -0 into 0.
-      if (Number.isFinite(score)) finite[count++] = score + 0;
-    }
-    const isOfEach = name === 'rank' || name === 'adv';
-    const of = isOfEach ? Number.NaN : name === 'group.n' ? size : ofAll(name, finite, count);
-    if (name === 'rank') finite.subarray(0, count).sort();
-    const mean = name === 'adv' ? meanOfFirst(finite, count) : 0;
-    const squares = name === 'adv' ? squaresOf(finite, count, mean) : 0;
-    for (let i = 0; i < size; i++) {
-      const row = members.at(group, i);
-      const score = float64At(scores, row);
-      if (!isOfEach) measures[row] = of;
-      else if (name === 'rank') measures[row] = Number.isFinite(score) ? 1 + above(finite, count, score) : Number.NaN;
-      else if (count === size && size > 1) measures[row] = groupAdvantage(score, mean, squares / (size - 1));
-    }
+    const count = finiteScores(members, group, scores, finite);
+    lay({ members, group, size, scores, finite, count, measures });
   }
   return measures;
 }
 
-function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number {
-  if (count === 0) return Number.NaN;
-  let low = float64At(scores, 0);
-  let high = low;
-  for (let i = 1; i < count; i++) {
-    if (float64At(scores, i) < low) low = float64At(scores, i);
-    if (float64At(scores, i) > high) high = float64At(scores, i);
+/** A group, and where its measures go. */
+interface GroupScores {
+  members: Members;
+  group: number;
+  size: number;
+  /** Of all rows. */
+  scores: Float64Array;
+  /** The finite scores of the group come first, `count` of them. */
+  finite: Float64Array;
+  count: number;
+  measures: Float64Array;
+}
+
+/** A function for each measure: one for all would be compiled anew as each measure takes another way through it. */
+const LAYING: Record<ScoreMeasure, (group: GroupScores) => void> = {
+  'group.n': (group) => layShared(group, group.size),
+  'group.mean': (group) => layShared(group, meanOfGroup(group)),
+  'group.std': (group) => layShared(group, spreadOfGroup(group)),
+  'group.min': (group) => layShared(group, lowest(group)),
+  'group.max': (group) => layShared(group, highest(group)),
+  rank: layRanks,
+  adv: layAdvantages,
+};
+
+function finiteScores(members: Members, group: number, scores: Float64Array, finite: Float64Array): number {
+  const size = members.size(group);
+  let count = 0;
+  for (let i = 0; i < size; i++) {
+    const score = float64At(scores, members.at(group, i));
+    // Adding 0 turns -0 into 0.
+    if (Number.isFinite(score)) finite[count++] = score + 0;
   }
-  if (name === 'group.min') return low;
-  if (name === 'group.max') return high;
-  if (name === 'group.std' && count < 2) return Number.NaN;
-  // Equal scores have no spread, whatever the last digit of their mean.
-  if (low === high) return name === 'group.mean' ? low : 0;
-  const mean = meanOfFirst(scores, count);
-  return name === 'group.mean' ? mean : Math.sqrt(squaresOf(scores, count, mean) / count);
+  return count;
+}
+
+function layShared({ members, group, size, measures }: GroupScores, measure: number): void {
+  for (let i = 0; i < size; i++) measures[members.at(group, i)] = measure;
+}
+
+function layRanks({ members, group, size, scores, finite, count, measures }: GroupScores): void {
+  finite.subarray(0, count).sort();
+  for (let i = 0; i < size; i++) {
+    const row = members.at(group, i);
+    const score = float64At(scores, row);
+    measures[row] = Number.isFinite(score) ? 1 + above(finite, count, score) : Number.NaN;
+  }
+}
+
+function layAdvantages({ members, group, size, scores, finite, count, measures }: GroupScores): void {
+  if (count < size || size < 2) return;
+  const mean = meanOfFirst(finite, count);
+  const variance = squaresOf(finite, count, mean) / (size - 1);
+  for (let i = 0; i < size; i++) {
+    const row = members.at(group, i);
+    measures[row] = groupAdvantage(float64At(scores, row), mean, variance);
+  }
+}
+
+/** NaN of no scores, as for all functions below. */
+function lowest({ finite, count }: GroupScores): number {
+  let low = count === 0 ? Number.NaN : float64At(finite, 0);
+  for (let i = 1; i < count; i++) if (float64At(finite, i) < low) low = float64At(finite, i);
+  return low;
+}
+
+function highest({ finite, count }: GroupScores): number {
+  let high = count === 0 ? Number.NaN : float64At(finite, 0);
+  for (let i = 1; i < count; i++) if (float64At(finite, i) > high) high = float64At(finite, i);
+  return high;
+}
+
+/** Equal scores have no spread, whatever the last digit of their mean. */
+function meanOfGroup(group: GroupScores): number {
+  const low = lowest(group);
+  return low === highest(group) ? low : meanOfFirst(group.finite, group.count);
+}
+
+function spreadOfGroup(group: GroupScores): number {
+  const { finite, count } = group;
+  if (count < 2) return Number.NaN;
+  if (lowest(group) === highest(group)) return 0;
+  return Math.sqrt(squaresOf(finite, count, meanOfFirst(finite, count)) / count);
 }
 
 function meanOfFirst(scores: Float64Array, count: number): number {

@@ -2,6 +2,7 @@ import { finished } from '../../core/async/finished.ts';
 import { inStretches } from '../../core/async/stretches.ts';
 import { float64At, int32At, uint32At } from '../../core/lists/at.ts';
 import { isOfPrompt } from '../../core/rollout/group-key.ts';
+import { PairNumbers } from './pair-numbers.ts';
 
 /** Group columns for the rows of many files. */
 export interface GroupColumns {
@@ -113,11 +114,13 @@ export class GroupNumbering {
     let [lastUnit, lastKey, number] = [-1, Number.NaN, -1];
     yield* inStretches(keys.length, (from, to) => {
       for (let i = from; i < to; i++) {
-        const [unit, key] = [uint32At(units, i), float64At(keys, i)];
+        const unit = uint32At(units, i);
+        const key = float64At(keys, i);
         if (unit === before.length) before.push(start + inUnit.count);
         if (Number.isNaN(key)) continue;
         if (key !== lastKey || unit !== lastUnit) {
-          [lastUnit, lastKey] = [unit, key];
+          lastUnit = unit;
+          lastKey = key;
           number = start + inUnit.numberOf(unit, key);
         }
         numbers[i] = number;
@@ -138,11 +141,13 @@ export class GroupNumbering {
     const firstUnit = units[0] ?? 0;
     let lastStream = -1;
     for (let i = 0; i < keys.length; i++) {
-      const [unit, stream] = [uint32At(units, i), uint32At(streams, i)];
+      const unit = uint32At(units, i);
+      const stream = uint32At(streams, i);
       if (unit === before.length) before.push(this.#keys.count);
       if (stream !== lastStream && !this.#streams.has(stream)) this.#streams.set(stream, unit);
       lastStream = stream;
-      const [key, group] = [float64At(keys, i), int32At(groups, i) - earlier];
+      const key = float64At(keys, i);
+      const group = int32At(groups, i) - earlier;
       if (group < 0 || seen[group] === 1 || isOfPrompt(key) || this.#lasting.has(stream)) continue;
       seen[group] = 1;
       const known = this.#keys.count;
@@ -154,66 +159,6 @@ export class GroupNumbering {
       }
     }
     return true;
-  }
-}
-
-/**
- * Numbers pairs of numbers from 0, in order of appearance. A hash table in typed arrays, because a Map with a million
- * keys that are not small integers takes a second.
- */
-class PairNumbers {
-  #mask = 1023;
-  /** Owner and key of each number, side by side. */
-  #pairs = new Float64Array(1024);
-  /** The number in each slot; -1 in a free one. */
-  #slots = new Int32Array(1024).fill(-1);
-  count = 0;
-
-  numberOf(owner: number, key: number): number {
-    const at = this.#slotOf(owner, key);
-    const known = int32At(this.#slots, at);
-    if (known !== -1) return known;
-    const number = this.count++;
-    if (number * 2 === this.#pairs.length) {
-      const pairs = new Float64Array(number * 4);
-      pairs.set(this.#pairs);
-      this.#pairs = pairs;
-    }
-    this.#pairs[number * 2] = owner;
-    this.#pairs[number * 2 + 1] = key;
-    this.#slots[at] = number;
-    if (number * 2 > this.#mask) this.#grow();
-    return number;
-  }
-
-  /** Forgets the numbers from `count` on. No number has a slot because of a later one, so the last goes first. */
-  truncate(count: number): void {
-    while (this.count > count) {
-      const last = (this.count - 1) * 2;
-      this.#slots[this.#slotOf(float64At(this.#pairs, last), float64At(this.#pairs, last + 1))] = -1;
-      this.count--;
-    }
-  }
-
-  /** The slot that holds the pair, or the free slot where it belongs. */
-  #slotOf(owner: number, key: number): number {
-    const low = key | 0;
-    const high = (key / 2 ** 32) | 0;
-    let at =
-      (Math.imul(low ^ Math.imul(high, 0x9e3779b1) ^ Math.imul(owner + 1, 0x85ebca6b), 0xc2b2ae35) >>> 7) & this.#mask;
-    for (;;) {
-      const number = int32At(this.#slots, at);
-      if (number === -1 || (this.#pairs[number * 2 + 1] === key && this.#pairs[number * 2] === owner)) return at;
-      at = (at + 1) & this.#mask;
-    }
-  }
-
-  #grow(): void {
-    const size = this.#slots.length * 4;
-    this.#mask = size - 1;
-    this.#slots = new Int32Array(size).fill(-1);
-    for (let number = 0; number < this.count; number++)
-      this.#slots[this.#slotOf(float64At(this.#pairs, number * 2), float64At(this.#pairs, number * 2 + 1))] = number;
   }
 }
 

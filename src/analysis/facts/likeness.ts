@@ -1,12 +1,8 @@
-import { float64At, uint32At } from '../../core/lists/at.ts';
-import { gistDistance } from '../../core/rollout/text-scan.ts';
+import { float64At, int32At, numberInAt, uint32At } from '../../core/lists/at.ts';
+import { areNear } from '../../core/rollout/text-scan.ts';
 import type { Members } from './members.ts';
+import { PairNumbers } from './pair-numbers.ts';
 
-/**
- * The largest number of gist bits in which near copies differ. Of pairs of unrelated texts, three in two million are as
- * close.
- */
-const NEAR = 1;
 const BITS = 24;
 /** Larger groups are not compared pairwise. */
 const FEW = 32;
@@ -17,54 +13,75 @@ export function copiesIn(
   gists: Float64Array,
   copies = new Float64Array(gists.length).fill(Number.NaN),
 ): Float64Array {
+  const own: number[] = [];
   for (let group = groups.first; group < groups.length; group++) {
-    const own = groups.of(group).filter((row) => !Number.isNaN(gists[row]));
-    const count = own.length <= FEW ? twoByTwo(own, gists) : byNeighbours(own, gists);
-    for (const row of own) copies[row] = count(row);
+    own.length = 0;
+    for (let i = 0; i < groups.size(group); i++) {
+      const row = groups.at(group, i);
+      if (!Number.isNaN(gists[row])) own.push(row);
+    }
+    if (own.length <= FEW) countTwoByTwo(own, gists, copies);
+    else countByNeighbours(own, gists, copies);
   }
   return copies;
 }
 
-const twoByTwo = (rows: Uint32Array, gists: Float64Array) => (row: number) => {
-  let near = -1;
-  for (const other of rows) if (gistDistance(float64At(gists, row), float64At(gists, other)) <= NEAR) near++;
-  return near;
-};
+function countTwoByTwo(rows: readonly number[], gists: Float64Array, copies: Float64Array): void {
+  for (const row of rows) copies[row] = 0;
+  for (let i = 1; i < rows.length; i++)
+    for (let j = 0; j < i; j++) {
+      const a = numberInAt(rows, i);
+      const b = numberInAt(rows, j);
+      if (!areNear(float64At(gists, a), float64At(gists, b))) continue;
+      copies[a] = float64At(copies, a) + 1;
+      copies[b] = float64At(copies, b) + 1;
+    }
+}
 
 /**
  * Looks up a gist and those one bit away among all of them, so a row costs the same in a group of thousands as in one
  * of a hundred.
  */
-function byNeighbours(rows: Uint32Array, gists: Float64Array): (row: number) => number {
+function countByNeighbours(rows: readonly number[], gists: Float64Array, copies: Float64Array): void {
   const counts = new Map<number, number>();
   for (const row of rows) counts.set(float64At(gists, row), (counts.get(float64At(gists, row)) ?? 0) + 1);
-  return (row) => {
+  for (const row of rows) {
     const gist = float64At(gists, row);
-    let near = counts.get(gist)! - 1;
+    let near = (counts.get(gist) ?? 0) - 1;
     for (let bit = 0; bit < BITS; bit++) near += counts.get(gist ^ (1 << bit)) ?? 0;
-    return near;
-  };
+    copies[row] = near;
+  }
 }
 
 /**
  * For each row, the share of the other rollouts of its step that begin with the same words; NaN if there is no other.
  */
 export function sharedOpenings(units: Uint32Array, openings: Float64Array): Float64Array {
-  const shares = new Float64Array(units.length).fill(Number.NaN);
-  const known = new Map<number, number>();
-  const alike = new Map<number, Map<number, number>>();
+  const numbers = new PairNumbers();
+  const own = new Int32Array(units.length).fill(-1);
+  let most = -1;
   for (let row = 0; row < units.length; row++) {
-    const [unit, opening] = [uint32At(units, row), float64At(openings, row)];
+    const unit = uint32At(units, row);
+    const opening = float64At(openings, row);
     if (Number.isNaN(opening)) continue;
-    known.set(unit, (known.get(unit) ?? 0) + 1);
-    const own = alike.get(unit) ?? new Map<number, number>();
-    alike.set(unit, own.set(opening, (own.get(opening) ?? 0) + 1));
+    own[row] = numbers.numberOf(unit, opening);
+    if (unit > most) most = unit;
   }
+  const alike = new Uint32Array(numbers.count);
+  const known = new Uint32Array(most + 1);
   for (let row = 0; row < units.length; row++) {
-    const [unit, opening] = [uint32At(units, row), float64At(openings, row)];
-    if (Number.isNaN(opening)) continue;
-    const others = known.get(unit)! - 1;
-    if (others > 0) shares[row] = (alike.get(unit)!.get(opening)! - 1) / others;
+    const number = int32At(own, row);
+    const unit = uint32At(units, row);
+    if (number === -1) continue;
+    alike[number] = uint32At(alike, number) + 1;
+    known[unit] = uint32At(known, unit) + 1;
+  }
+  const shares = new Float64Array(units.length).fill(Number.NaN);
+  for (let row = 0; row < units.length; row++) {
+    const number = int32At(own, row);
+    if (number === -1) continue;
+    const others = uint32At(known, uint32At(units, row)) - 1;
+    if (others > 0) shares[row] = (uint32At(alike, number) - 1) / others;
   }
   return shares;
 }

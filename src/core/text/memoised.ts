@@ -7,7 +7,11 @@ const MOST = 4096;
 export function memoised(print: (value: number) => string): (value: number) => Uint8Array | string {
   const small: (Uint8Array | undefined)[] = [];
   const others = new Map<number, Uint8Array>();
+  // Neighbours are often the same, and a number that is not small is looked up by a copy of it.
+  let last = Number.NaN;
+  let lastBytes: Uint8Array | undefined;
   return (value) => {
+    if (lastBytes !== undefined && value === last) return lastBytes;
     if (value >= 0 && value < SMALL && (value | 0) === value) {
       let bytes = small[value];
       if (bytes === undefined) {
@@ -17,7 +21,11 @@ export function memoised(print: (value: number) => string): (value: number) => U
       return bytes;
     }
     const known = others.get(value);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      last = value;
+      lastBytes = known;
+      return known;
+    }
     const text = print(value);
     if (others.size < MOST) others.set(value, Buffer.from(text));
     return text;

@@ -65,18 +65,19 @@ export class ByteLines {
     this.#length = from + length;
   }
 
-  /** @param value a whole number from 0 up to `MOST_WHOLE` */
-  digits(value: number): void {
+  /** @param value a whole number from 0 up to `MOST_WHOLE` @param end a byte that follows; none by default */
+  digits(value: number, end = 0): void {
     let size = 1;
     for (let rest = (value / 10) | 0; rest > 0; rest = (rest / 10) | 0) size++;
-    this.#makeRoom(size);
+    this.#makeRoom(size + 1);
     const [bytes, from] = [this.#bytes, this.#length];
     for (let at = from + size - 1, rest = value | 0; at >= from; at--) {
       const tens = (rest / 10) | 0;
       bytes[at] = ZERO + rest - tens * 10;
       rest = tens;
     }
-    this.#length = from + size;
+    bytes[from + size] = end;
+    this.#length = from + (end === 0 ? size : size + 1);
   }
 
   /** Six hexadecimal digits. @param value a whole number from 0 up to `MOST_SIX` */

@@ -1,14 +1,15 @@
-import { haveOneKey } from '../../analysis/export/files/column-chunk.ts';
-import type { FactColumn, KeyedCells } from '../../analysis/facts/facts-table.ts';
+import { haveOneKey } from '../../analysis/export/files/cell-codes.ts';
+import type { FactCell, FactColumn, KeyedCells } from '../../analysis/facts/facts-table.ts';
 import type { ByteLines } from './byte-lines.ts';
 import { cellAdder } from './cell-adder.ts';
-import { csvCells } from './row-csv.ts';
+import { csvCells, csvText } from './row-csv.ts';
 
-/** Some cells of a line. */
-type Part = string | ((row: number, out: ByteLines) => void);
+type RowPrinter = (row: number, out: ByteLines) => void;
+/** Some cells of a line: a text, or what prints them and the text that follows them in each line. */
+type Part = string | ((after: string) => RowPrinter);
 
 /** Prints the lines of a table as CSV: cells that recur once, and neighbours that depend on one number as one text. */
-export function factLines(columns: readonly FactColumn[], rows: number): (row: number, out: ByteLines) => void {
+export function factLines(columns: readonly FactColumn[], rows: number): RowPrinter {
   const parts: Part[] = [];
   const add = (part: Part): void => {
     if (parts.length > 0) parts.push(',');
@@ -21,39 +22,45 @@ export function factLines(columns: readonly FactColumn[], rows: number): (row: n
     const own = alike;
     const { keys } = first;
     const textOf = (key: number): string => csvCells(own.map(({ cellOf }) => cellOf(key)));
-    const addCell = cellAdder(others.length === 0 ? first.form : 'other', textOf);
     add(
-      haveOneKey(keys, 0, rows) ? textOf(keys[0] ?? Number.NaN) : (row, out) => addCell(out, keys[row] ?? Number.NaN),
+      haveOneKey(keys, 0, rows)
+        ? textOf(keys[0] ?? Number.NaN)
+        : (after) => {
+            const addCell = cellAdder(others.length === 0 ? first.form : 'other', textOf, { after });
+            return (row, out) => addCell(out, keys[row] ?? Number.NaN);
+          },
     );
     alike = [];
   };
   for (const column of columns) {
     if ('at' in column || alike[0]?.keys !== column.keys) end();
-    if ('at' in column) add((row, out) => out.text(csvCells([column.at(row)])));
+    if ('at' in column) add((after) => textPrinter(column.at, after));
     else alike.push(column);
   }
   end();
-  const joined = joinedParts([...parts, '\n']);
-  return (row, out) => {
-    for (const part of joined) {
-      if (typeof part === 'function') part(row, out);
-      else out.piece(part);
-    }
-  };
+  return linePrinter([...parts, '\n']);
 }
 
-/** Neighbours that are the same in all rows as one piece. */
-function joinedParts(parts: readonly Part[]): (Uint8Array | Exclude<Part, string>)[] {
-  const joined: (Uint8Array | Exclude<Part, string>)[] = [];
-  let same = '';
-  for (const part of parts) {
-    if (typeof part === 'string') same += part;
+const textPrinter = (at: (row: number) => FactCell, after: string): RowPrinter => {
+  const bytes = Buffer.from(after);
+  return (row, out) => {
+    out.text(csvText(at(row)));
+    out.piece(bytes);
+  };
+};
+
+function linePrinter(parts: readonly Part[]): RowPrinter {
+  const printers: RowPrinter[] = [];
+  let after = '';
+  for (const part of parts.toReversed())
+    if (typeof part === 'string') after = part + after;
     else {
-      if (same !== '') joined.push(Buffer.from(same));
-      joined.push(part);
-      same = '';
+      printers.unshift(part(after));
+      after = '';
     }
-  }
-  if (same !== '') joined.push(Buffer.from(same));
-  return joined;
+  const start = Buffer.from(after);
+  return (row, out) => {
+    out.piece(start);
+    for (const print of printers) print(row, out);
+  };
 }

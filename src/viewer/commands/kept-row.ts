@@ -193,7 +193,7 @@ function factPrinter(fact: Fact, before: string, quote: string, print: (value: P
     const value = Number.isNaN(number) ? null : factValue(fact, number);
     return isKnownNumber(value) ? `${value}` : isWord(value) ? quote + value + quote : print(value);
   };
-  return { before, textOf, add: cellAdder(formOf(fact), textOf, quote) };
+  return { before, textOf, add: cellAdder(formOf(fact), textOf, { quote }) };
 }
 
 const JSON_FACTS = FACTS.map((fact) => factPrinter(fact, `,"${fact.name}":`, '"', printJson));

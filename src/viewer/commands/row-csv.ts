@@ -35,7 +35,7 @@ export function findingCells(findings: Printable): [names: string, tool: string 
   return [[...new Set(known.map(({ check }) => check))].join(' '), mostFailed({ findings: known })?.tool ?? null];
 }
 
-function csvText(value: Printable): string {
+export function csvText(value: Printable): string {
   if (value === null || value === undefined) return '';
   // Nothing in them needs quotes.
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);

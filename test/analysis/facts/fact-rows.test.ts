@@ -31,6 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+test('columns with one number in all rows share a list, and no others do', () => {
+  expect(rows.numbers('time.wall')).toBe(rows.numbers('tokens'));
+  expect(rows.numbers('tokens').every(Number.isNaN)).toBe(true);
+  // All rows of the second file have the same number, those of the first have not.
+  expect([...rows.numbers('turns')]).toEqual([2, 2, 2, 0, 2, 2]);
+});
+
 test('a column holds the value of each record; a bad record is a separate row', () => {
   expect([...rows.numbers('score')]).toEqual([1, 0, 0, Number.NaN, 1, 1]);
   expect([...rows.numbers('step')]).toEqual([1, 1, 1, 1, 2, 2]);

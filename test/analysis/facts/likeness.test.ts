@@ -64,3 +64,19 @@ test('the share of an opening is of the others of its step, and unknown without 
   const openings = Float64Array.from([5, 5, 6, 5, Number.NaN, 5]);
   expect([...sharedOpenings(units, openings)]).toEqual([0.5, 0.5, 0, Number.NaN, Number.NaN, Number.NaN]);
 });
+
+test('the share of a step that begins alike is that of a plain count', () => {
+  const row = fc.tuple(fc.nat({ max: 3 }), fc.oneof(fc.nat({ max: 4 }), fc.constant(Number.NaN)));
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
+      const [units, openings] = [rows.map(([unit]) => unit), rows.map(([, opening]) => opening)];
+      const found = sharedOpenings(Uint32Array.from(units), Float64Array.from(openings));
+      for (const [at, [unit, opening]] of rows.entries()) {
+        const others = rows.filter(([own, one], i) => i !== at && own === unit && !Number.isNaN(one));
+        const alike = others.filter(([, one]) => one === opening);
+        const wanted = Number.isNaN(opening) || others.length === 0 ? Number.NaN : alike.length / others.length;
+        expect(found[at]).toBe(wanted);
+      }
+    }),
+  );
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gistDistance, scanTexts } from '../../../src/core/rollout/text-scan.ts';
+import { areNear, scanTexts } from '../../../src/core/rollout/text-scan.ts';
 
 /** Words that do not repeat; another seed gives others. */
 const words = (count: number, seed = 0): string => Array.from({ length: count }, (_, i) => `w${seed}-${i}`).join(' ');
@@ -48,9 +48,9 @@ test('copies have one gist, near copies almost, other texts another', () => {
   const text = words(400);
   const near = text.replace(/^\S+/, 'changed');
   expect(scanTexts([text]).gist).toBe(scanTexts([text]).gist);
-  expect(gistDistance(scanTexts([text]).gist, scanTexts([near]).gist)).toBeLessThanOrEqual(1);
+  expect(areNear(scanTexts([text]).gist, scanTexts([near]).gist)).toBe(true);
   const others = Array.from({ length: 200 }, (_, i) => scanTexts([words(400, i + 1)]).gist);
-  const close = others.filter((gist) => gistDistance(gist, scanTexts([text]).gist) <= 1);
+  const close = others.filter((gist) => areNear(gist, scanTexts([text]).gist));
   expect(close).toEqual([]);
 });
 

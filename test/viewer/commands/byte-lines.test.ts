@@ -29,7 +29,8 @@ test('bytes are those of the texts in their order, whatever is taken in between'
         if (one.do === 'text' || one.do === 'piece') wanted = Buffer.concat([wanted, Buffer.from(one.text)]);
         if (one.do === 'digits') {
           lines.digits(one.value);
-          wanted = Buffer.concat([wanted, Buffer.from(String(one.value))]);
+          lines.digits(one.value, 44);
+          wanted = Buffer.concat([wanted, Buffer.from(`${one.value}${one.value},`)]);
         }
         if (one.do === 'sixDigits') {
           lines.sixDigits(one.value);

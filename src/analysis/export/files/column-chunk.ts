@@ -5,15 +5,13 @@ import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { writePlain } from 'hyparquet-writer/src/plain.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { int32At, itemAt } from '../../../core/lists/at.ts';
-
-type KnownCell = number | string | boolean;
-type ColumnCell = KnownCell | null;
+import { type ColumnCell, type ColumnKeys, cellCodes, type KnownCell } from './cell-codes.ts';
 
 /** Cells that repeat: a number for each row, and the cell of a number. Equal numbers have equal cells. */
 export interface KeyedColumn {
   name: string;
   type: 'DOUBLE' | 'INT32' | 'STRING' | 'BOOLEAN';
-  keys: Float64Array | Int32Array | Uint32Array;
+  keys: ColumnKeys;
   cellOf(key: number): ColumnCell;
 }
 
@@ -40,7 +38,8 @@ export class ColumnChunks {
   readonly #writer: ByteWriter;
   readonly #from: number;
   readonly #to: number;
-  readonly #known = new Map<KeyedColumn['cellOf'], { keys: KeyedColumn['keys']; pages: Pages }>();
+  /** By their cells and keys. */
+  readonly #known = new Map<KeyedColumn['cellOf'], Map<KeyedColumn['keys'], Pages>>();
 
   constructor(writer: ByteWriter, from: number, to: number) {
     this.#writer = writer;
@@ -51,9 +50,9 @@ export class ColumnChunks {
   write(column: KeyedColumn | PlainColumn): ColumnChunk {
     if ('at' in column) return this.#chunk(column, plainPages(column, this.#from, this.#to), 'SNAPPY');
     const { keys, cellOf } = column;
-    const known = this.#known.get(cellOf);
-    const pages = known?.keys === keys ? known.pages : pagesOf(column, this.#from, this.#to);
-    this.#known.set(cellOf, { keys, pages });
+    const known = this.#known.get(cellOf) ?? new Map<KeyedColumn['keys'], Pages>();
+    const pages = known.get(keys) ?? pagesOf(column, this.#from, this.#to);
+    this.#known.set(cellOf, known.set(keys, pages));
     return this.#chunk(column, pages, 'UNCOMPRESSED');
   }
 
@@ -97,46 +96,64 @@ function plainPages({ type, at }: PlainColumn, from: number, to: number): Pages 
 }
 
 function pagesOf({ type, keys, cellOf }: KeyedColumn, from: number, to: number): Pages {
-  const { codes, cells, known } = codesOf(keys, cellOf, from, to);
+  const { codes, cells, known } = cellCodes(keys.subarray(from, to), cellOf);
   const out = new ByteWriter();
   const page = new ByteWriter();
   let encoding: Encoding = 'PLAIN';
   let dictionary = 0;
   if (type === 'BOOLEAN' && known > 0) {
     encoding = 'RLE';
-    const bits = new ByteWriter();
-    writeRleBitPackedHybrid(
-      bits,
-      ofKnown(codes, known).map((code) => Number(cells[code])),
-      1,
-    );
-    page.appendUint32(bits.offset);
-    page.appendBytes(bits.getBytes());
+    writeBooleans(page, ofKnown(codes, known), cells);
   } else if (known > 0 && cells.length * USES > known) {
-    const plain: KnownCell[] = [];
-    for (const code of codes) if (code >= 0) plain.push(itemAt(cells, code));
-    writeCells(page, plain, type);
+    writeCells(page, knownCells(codes, cells), type);
   } else if (known > 0) {
     encoding = 'RLE_DICTIONARY';
-    const values = new ByteWriter();
-    writeCells(values, cells, type);
-    writePageHeader(out, {
-      type: 'DICTIONARY_PAGE',
-      uncompressed_page_size: values.offset,
-      compressed_page_size: values.offset,
-      dictionary_page_header: { num_values: cells.length, encoding: 'PLAIN' },
-    });
-    out.appendBytes(values.getBytes());
-    dictionary = out.offset;
+    dictionary = writeDictionary(out, cells, type);
     const width = Math.ceil(Math.log2(cells.length));
     page.appendUint8(width);
     writeRleBitPackedHybrid(page, ofKnown(codes, known), width);
   }
+  writeDataPage(out, levelsOf(codes, known), known, encoding, page.getBytes(), null);
+  return { bytes: out.getBytes(), size: out.offset, dictionary, encoding };
+}
+
+function writeBooleans(page: ByteWriter, codes: Int32Array, cells: readonly KnownCell[]): void {
+  const bits = new ByteWriter();
+  writeRleBitPackedHybrid(
+    bits,
+    codes.map((code) => Number(cells[code])),
+    1,
+  );
+  page.appendUint32(bits.offset);
+  page.appendBytes(bits.getBytes());
+}
+
+/** @returns its bytes */
+function writeDictionary(out: ByteWriter, cells: readonly KnownCell[], type: KeyedColumn['type']): number {
+  const values = new ByteWriter();
+  writeCells(values, cells, type);
+  writePageHeader(out, {
+    type: 'DICTIONARY_PAGE',
+    uncompressed_page_size: values.offset,
+    compressed_page_size: values.offset,
+    dictionary_page_header: { num_values: cells.length, encoding: 'PLAIN' },
+  });
+  out.appendBytes(values.getBytes());
+  return out.offset;
+}
+
+function knownCells(codes: Int32Array, cells: readonly KnownCell[]): KnownCell[] {
+  const known: KnownCell[] = [];
+  for (const code of codes) if (code >= 0) known.push(itemAt(cells, code));
+  return known;
+}
+
+/** 1 for each row with a cell. */
+function levelsOf(codes: Int32Array, known: number): Uint8Array {
   const levels = new Uint8Array(codes.length);
   if (known === codes.length) levels.fill(1);
   else if (known > 0) for (let at = 0; at < codes.length; at++) if (int32At(codes, at) >= 0) levels[at] = 1;
-  writeDataPage(out, levels, known, encoding, page.getBytes(), null);
-  return { bytes: out.getBytes(), size: out.offset, dictionary, encoding };
+  return levels;
 }
 
 /** @param levels 1 for each row with a cell @param size of the bytes before they were compressed; null if they are not */
@@ -171,11 +188,7 @@ function writeDataPage(
 const ofKnown = (codes: Int32Array, known: number): Int32Array =>
   known === codes.length ? codes : codes.filter((code) => code >= 0);
 
-function writeCells(
-  writer: ByteWriter,
-  cells: readonly (number | string | boolean)[],
-  type: KeyedColumn['type'],
-): void {
+function writeCells(writer: ByteWriter, cells: readonly KnownCell[], type: KeyedColumn['type']): void {
   if (type !== 'STRING') {
     writePlain(writer, [...cells], PHYSICAL[type], undefined);
     return;
@@ -206,67 +219,4 @@ function writeText(writer: ByteWriter, text: string): void {
   view.setUint32(index, length, true);
   writer.index = at;
   writer.offset += at - index;
-}
-
-/** Codes of small whole numbers are looked up in a list: most keys are small, and a map takes five times as long. */
-const SMALL = 1 << 16;
-const UNSEEN = -2;
-const UNKNOWN = -1;
-/** Codes of the small numbers of the column under way; all unseen in between. */
-const small = new Int32Array(SMALL).fill(UNSEEN);
-
-/** For each row the place of its cell among those that differ, -1 if it is unknown. */
-function codesOf(
-  keys: KeyedColumn['keys'],
-  cellOf: KeyedColumn['cellOf'],
-  from: number,
-  to: number,
-): { codes: Int32Array; cells: KnownCell[]; known: number } {
-  const codes = new Int32Array(to - from);
-  const cells: KnownCell[] = [];
-  const codeOf = (key: number): number => {
-    const cell = cellOf(key);
-    return cell === null ? UNKNOWN : cells.push(cell) - 1;
-  };
-  if (haveOneKey(keys, from, to)) {
-    codes.fill(codeOf(keys[from] ?? Number.NaN));
-    return { codes, cells, known: cells.length * codes.length };
-  }
-  const seen: number[] = [];
-  const others = new Map<number, number>();
-  let known = 0;
-  let negativeZero = UNSEEN;
-  for (let at = 0; at < codes.length; at++) {
-    const key = keys[from + at] ?? Number.NaN;
-    let code: number;
-    if (key >= 0 && key < SMALL && (key | 0) === key && !Object.is(key, -0)) {
-      code = small[key] ?? UNSEEN;
-      if (code === UNSEEN) {
-        code = codeOf(key);
-        small[key] = code;
-        seen.push(key);
-      }
-    } else if (key === 0) {
-      // Maps take both zeros for one.
-      if (negativeZero === UNSEEN) negativeZero = codeOf(key);
-      code = negativeZero;
-    } else {
-      code = others.get(key) ?? UNSEEN;
-      if (code === UNSEEN) {
-        code = codeOf(key);
-        others.set(key, code);
-      }
-    }
-    codes[at] = code;
-    if (code >= 0) known++;
-  }
-  for (const key of seen) small[key] = UNSEEN;
-  return { codes, cells, known };
-}
-
-/** Whether all rows from `from` up to `to` have the same key. */
-export function haveOneKey(keys: KeyedColumn['keys'], from: number, to: number): boolean {
-  const first = keys[from];
-  for (let row = from + 1; row < to; row++) if (!Object.is(keys[row], first)) return false;
-  return to > from;
 }
