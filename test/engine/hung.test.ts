@@ -31,3 +31,17 @@ it.each([
 ] as const)('%s', async (_, seconds, hangsFrom, end) => {
   expect(await endOf(seconds, hangsFrom)).toEqual(end);
 });
+
+it('a server that failed again and again until then is gone', async () => {
+  const { model } = fakeModel(({ onTrouble }) => {
+    onTrouble?.('HTTP 500');
+    return new Promise(() => {});
+  });
+  const ended = runRequest({ model, tools, limits: { timeout: 100 }, messages: [{ role: 'user', content: '1 + 1?' }] });
+  await vi.advanceTimersByTimeAsync(101_000);
+  expect(await ended).toMatchObject({
+    cause: 'model_gone',
+    status: 'FAILED',
+    error: 'timed out after 100 s: HTTP 500',
+  });
+});

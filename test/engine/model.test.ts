@@ -133,7 +133,11 @@ describe('chat completions', () => {
 
   it('gives up in the end, and says how often it tried', async () => {
     const model = await chat(() => ({ status: 500 }), { attempts: 3 });
-    await expect(model.generate(request())).rejects.toThrow(/HTTP 500.*\(tried 3 times\)/s);
+    const trouble: string[] = [];
+    const failing = model.generate(request({ onTrouble: (reason) => trouble.push(reason) }));
+    await expect(failing).rejects.toThrow(/HTTP 500.*\(tried 3 times\)/s);
+    expect(trouble).toEqual(Array(trouble.length).fill(expect.stringContaining('HTTP 500')));
+    expect(trouble).toHaveLength(2);
     const nobody = new ChatCompletionsModel('m', { url: 'http://127.0.0.1:1/v1', attempts: 1 });
     await expect(nobody.generate(request())).rejects.toMatchObject({
       kind: 'unreachable',
