@@ -1,6 +1,7 @@
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
 import { mappingOf } from '../../../core/dump/mapping.ts';
+import { tooLarge } from '../../../core/dump/memory-limit.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
 import { unreadOf } from '../../../core/rollout/unread.ts';
@@ -55,7 +56,7 @@ function shownBlocks(
 ): Iterable<PartOrPause<Block>> {
   const { rollout, error } = record;
   if (record.isPending === true) return pendingBlocks(record.bytes);
-  if (record.isAwaited === true) return rawBlocks(error ?? '', '');
+  if (record.isAwaited === true || isLeftOut(record)) return rawBlocks(error ?? '', '');
   if (rollout === null) return unknownBlocks(record.json, record.raw, error ?? 'not a rollout', folds);
   if (display.view === 'tokens') return tokenBlocks(rollout, tokenizer);
   if (display.view === 'mapping') return mappingBlocks(mappingOf(record));
@@ -71,6 +72,13 @@ function shownBlocks(
   }
   const view = display.view === 'json' ? 'json' : 'fields';
   return textBlocks(record.raw, { view, folds, hidden: display.hidden, error: null });
+}
+
+/** Whether it was not read because it takes more memory than is allowed: its JSON would take as much. */
+function isLeftOut(record: DumpRecord): boolean {
+  const { memory } = record.file.context;
+  if (memory === undefined || record.rollout !== null) return false;
+  return tooLarge(memory, record.bytes) !== null || tooLarge(memory, record.bytes, record.raw) !== null;
 }
 
 /** How the record's raw text is shown; null if a rollout is shown, or nothing yet. */
@@ -91,7 +99,7 @@ export function longText(
   folds: Folds | null,
   arrived: () => void,
 ): Iterable<Block | null> | null {
-  const view = record.bytes > LONG_RECORD ? textViewOf(record, display) : null;
+  const view = record.bytes > LONG_RECORD && !isLeftOut(record) ? textViewOf(record, display) : null;
   if (view === null) return null;
   const { path, offset, length } = record.file.whereabouts(record.record);
   return texts.open({ path, offset, length, ...view, folds }, arrived);
