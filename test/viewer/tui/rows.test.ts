@@ -99,7 +99,8 @@ describe('a scan', () => {
 });
 
 describe('remembered searches', () => {
-  const record = (raw: string) => ({ locator: '1.jsonl:1', raw, error: 'no record', rollout: null }) as never;
+  const record = (raw: string) =>
+    ({ locator: '1.jsonl:1', file: { context: {} }, raw, error: 'no record', rollout: null }) as never;
   const display = { view: 'chat', hidden: [] } as never;
 
   test('belong to the content of a record, and a pattern that cannot be read has none', async () => {
