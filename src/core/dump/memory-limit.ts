@@ -9,8 +9,8 @@ const THREAD = 60e6;
 /** Bytes that reading a record takes for each byte of its text: 8 to 10 were measured with turns of 2 kB and with one text. */
 const PER_BYTE = 10;
 
-/** Bytes for each object, such as a message, with its turn, its spans and its lines on the screen: 3 to 4 kB were measured. */
-const PER_OBJECT = 4000;
+/** Bytes for each key, with its part of a turn or its row on the screen: 1.4 to 2.3 kB of a message's two, up to 3 kB of the record's own. */
+const PER_KEY = 2000;
 
 /** Less is not enough for the program and one record of a few megabytes. */
 export const LEAST_MEMORY = 400e6;
@@ -29,13 +29,14 @@ export const recordWithin = (limit: number): number => Math.max(0, (limit - OWN)
  */
 export function tooLarge(most: number | undefined, length: number, text = ''): string | null {
   if (most === undefined) return null;
-  const bytes = length * PER_BYTE + objectsIn(text) * PER_OBJECT;
+  const bytes = length * PER_BYTE + keysIn(text) * PER_KEY;
   if (bytes <= most) return null;
   return `to read it takes some ${sizeText(bytes)}, and --memory leaves ${sizeText(most)} for a record`;
 }
 
-function objectsIn(text: string): number {
+/** Keys of JSON within a text of it have a backslash, and are no keys of the record. */
+function keysIn(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) count++;
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) if (text[at - 1] !== '\\') count++;
   return count;
 }

@@ -17,10 +17,13 @@ test('the room is shared: a thread and a record are there at the least, more mem
   );
 });
 
-test('a record is too large by its text or by its objects, and never without a limit', () => {
+test('a record is too large by its text or by its keys, and never without a limit', () => {
   expect(tooLarge(50e6, 5_000_000)).toBeNull();
   expect(tooLarge(50e6, 6_000_000)).toBe('to read it takes some 60.0 MB, and --memory leaves 50.0 MB for a record');
-  expect(tooLarge(50e6, 26_000, '{}'.repeat(13_000))).toContain('takes some 52.3 MB');
-  expect(tooLarge(50e6, 24_000, '{}'.repeat(12_000))).toBeNull();
-  expect(tooLarge(undefined, 1e15, '{}'.repeat(13_000))).toBeNull();
+  const keys = (count: number, key = '"a":1,'): string => key.repeat(count);
+  expect(tooLarge(50e6, 156_000, keys(26_000))).toContain('takes some 53.6 MB');
+  expect(tooLarge(50e6, 138_000, keys(23_000))).toBeNull();
+  expect(tooLarge(undefined, 1e15, keys(26_000))).toBeNull();
+  // Of JSON within a text.
+  expect(tooLarge(50e6, 208_000, keys(26_000, String.raw`\"a\":1,`))).toBeNull();
 });

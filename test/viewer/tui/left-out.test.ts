@@ -6,7 +6,7 @@ import { blocksOf } from '../../support/blocks-of.ts';
 import { writeDump } from '../../support/dump.ts';
 
 test.each([
-  ['by its objects', 14_000, ''],
+  ['by its keys', 14_000, ''],
   ['by its bytes', 2, 'x'.repeat(3_000_000)],
 ])('a record that takes too much memory %s is shown as that, and its JSON is not parsed', async (_, turns, content) => {
   const messages = Array.from({ length: turns }, (_, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content }));
