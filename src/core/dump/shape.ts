@@ -5,6 +5,7 @@ import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { hasNoValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { isHeavy, LONG_RECORD, textInFile } from './long-record.ts';
+import { tooLarge } from './memory-limit.ts';
 
 /**
  * How the lines of a file map to rollouts: one each, several, all together one session; or the file is part of a run
@@ -65,6 +66,8 @@ export function fileShapeOf(path: string, context: ReadContext, mayBeSession = t
       if (size <= LONG_RECORD) continue;
       const end = firstLineEnd(fd, LONGEST_LINE);
       if (end <= LONG_RECORD || end === LONGEST_LINE) continue;
+      // Nor is the record read.
+      if (tooLarge(context.memory, end) !== null) return UNKNOWN;
       // A session does not begin with a rollout of this length, and the next lines may be as long.
       const shape = shapeOfLines(textInFile(fd, 0, end), false, context, mayBeSession);
       if (shape?.kind === 'lines' || shape?.kind === 'split') return shape;

@@ -10,6 +10,7 @@ const turns = Array.from({ length: 20_000 }, (_, i) => ({
 }));
 const folder = directoryWith({
   'dump/1.jsonl': `${JSON.stringify({ messages: turns, score: 1 })}\n${JSON.stringify({ messages: turns.slice(0, 2), score: 0 })}\n`,
+  'unknown/1.jsonl': `${JSON.stringify({ notes: turns })}\n`,
   'peak.cjs':
     "process.on('exit', () => require('fs').writeSync(2, 'peak ' + Math.round(process.resourceUsage().maxRSS / 1e3) + '\\n'));",
 });
@@ -34,4 +35,9 @@ test.each([
 
 test('which takes more without being asked', () => {
   expect(peak('show', 'dump/1.jsonl:1', '--json', '--no-cache')).toBeGreaterThan(400);
+});
+
+test('a file that begins with such a record is not parsed to find its format', () => {
+  expect(peak('ls', 'unknown', '--no-cache', '--memory', '400M')).toBeLessThan(200);
+  expect(peak('ls', 'unknown', '--no-cache')).toBeGreaterThan(200);
 });
