@@ -10,7 +10,7 @@ const turns = Array.from({ length: 20_000 }, (_, i) => ({
 }));
 const folder = directoryWith({
   'dump/1.jsonl': `${JSON.stringify({ messages: turns, score: 1 })}\n${JSON.stringify({ messages: turns.slice(0, 2), score: 0 })}\n`,
-  'unknown/1.jsonl': `${JSON.stringify({ notes: turns })}\n`,
+  'unknown/1.jsonl': `${JSON.stringify({ notes: turns })}\n${JSON.stringify({ messages: turns.slice(0, 2) })}\n`,
   'peak.cjs':
     "process.on('exit', () => require('fs').writeSync(2, 'peak ' + Math.round(process.resourceUsage().maxRSS / 1e3) + '\\n'));",
 });
