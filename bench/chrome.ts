@@ -32,12 +32,9 @@ const lineAt = (frame: number, row: number): string =>
 
 const chromeAt = (frame: number): Chrome => ({
   columns: COLUMNS,
-  body: ROWS - 2,
   tooSmall: null,
   top: { left: [['heading', ` rollout_data ${frame}`]], right: [['quiet', 'indexing 50 % ']] },
-  help: null,
   editor: null,
-  menu: null,
   foot: [
     {
       left: [

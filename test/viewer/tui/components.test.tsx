@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { COLOURS, MONO } from '../../../src/viewer/present/theme.ts';
 import { App } from '../../../src/viewer/tui/views/App.tsx';
 import type { Chrome } from '../../../src/viewer/tui/views/chrome.ts';
+import { columnLines } from '../../../src/viewer/tui/views/column-lines.ts';
 import { inkKit } from '../../../src/viewer/tui/views/ink-kit.tsx';
 import { drawLines, LINE_KIT } from '../../../src/viewer/tui/views/line-kit.ts';
 
@@ -32,12 +33,9 @@ const press = async (key: string, becomes: string): Promise<void> => {
 
 const chrome: Chrome = {
   columns: 40,
-  body: 3,
   tooSmall: null,
   top: { left: [['heading', ' rollout_data']], right: [['quiet', 'indexing ']] },
-  help: null,
   editor: null,
-  menu: null,
   foot: [{ left: [['accent', ' q quit']], right: [['quiet', 't3 · 4/7 ']] }],
   prompt: null,
 };
@@ -80,14 +78,16 @@ describe('the chrome', () => {
   });
 });
 
-test('the help is in columns of one width, as high as the body', () => {
-  const column = (name: string, count: number) =>
-    Array.from({ length: count }, (_, i) => ({ id: `${name}${i}`, pieces: [['plain', `${name} ${i}`]] as const }));
-  shown = render(<KIT.Columns columns={[column('left', 3), column('right', 2)]} width={100} height={4} />);
-  const [first, , third, fourth] = lines();
-  expect(first!.indexOf('right 0')).toBe(50);
-  expect(third!.trimEnd()).toBe('left 2');
-  expect(fourth).toBe('');
+test('columns side by side have one width, and go on at the top of the next', () => {
+  const entries = Array.from({ length: 7 }, (_, i) => [['plain', `entry ${i}`]] as const);
+  const shownLines = columnLines(entries, 2, 4, MONO, 101);
+  expect(shownLines.map((line) => line.split(/ {2,}/).filter(Boolean))).toEqual([
+    ['entry 0', 'entry 4'],
+    ['entry 1', 'entry 5'],
+    ['entry 2', 'entry 6'],
+    ['entry 3'],
+  ]);
+  expect(shownLines[0]!.indexOf('entry 4')).toBe(50);
 });
 
 function Typed({ first, cursor, onType }: { first: string; cursor: number; onType(value: string): void }) {
@@ -128,10 +128,6 @@ describe('a prompt', () => {
 
 test('the plain lines before Ink is loaded are those that Ink draws', () => {
   const edges = (left: string, right: string) => ({ left: [['plain', left]], right: [['quiet', right]] }) as const;
-  const named = (id: string) => ({
-    id,
-    pieces: [['accent', ` ${id} `] as const, ['plain', '長い title of a command'] as const],
-  });
   const field = { id: 'command', sign: ':', value: 'step 12', seed: 1, cursor: 7 };
   const screens: readonly Chrome[] = [
     chrome,
@@ -139,8 +135,6 @@ test('the plain lines before Ink is loaded are those that Ink draws', () => {
     { ...chrome, top: edges('a name that is longer than the whole line is wide', 'indexing 50 %') },
     { ...chrome, top: edges('left', '') },
     { ...chrome, editor: edges('turn t2', 'line 1 of 3 '), foot: [edges('! python', ''), edges('Enter run', '')] },
-    { ...chrome, body: 3, help: [[named('a'), named('b'), named('c')], [named('d')]] },
-    { ...chrome, menu: { title: [['accent', ' g …']], columns: [[named('e'), named('f')], [named('i')]], height: 3 } },
     { ...chrome, foot: [], prompt: { field, info: [['quiet', ' a number']] } },
   ];
   for (const width of [40, 41, 79, 100])

@@ -5,12 +5,12 @@ import { MONO } from '../../../src/viewer/present/theme.ts';
 import { COMMANDS } from '../../../src/viewer/tui/keys/commands.ts';
 import { Keymap, panesOf } from '../../../src/viewer/tui/keys/keymap.ts';
 import { PRESETS } from '../../../src/viewer/tui/keys/presets.ts';
+import { unstyled } from '../../../src/viewer/tui/screen/fitted.ts';
 import { Input } from '../../../src/viewer/tui/shell/input.ts';
 import type { Action } from '../../../src/viewer/tui/state/action.ts';
 import { type KeyPane, paneOf } from '../../../src/viewer/tui/state/panes.ts';
 import type { State } from '../../../src/viewer/tui/state/state.ts';
-import { chromeOf } from '../../../src/viewer/tui/views/chrome.ts';
-import { drawPlainly } from '../../../src/viewer/tui/views/draw-plainly.tsx';
+import { helpView } from '../../../src/viewer/tui/views/help.ts';
 import { bodyPanes } from '../../../src/viewer/tui/views/panes.ts';
 import { smallRun } from '../../support/dump.ts';
 import { TestScreen } from '../../support/screen.ts';
@@ -102,27 +102,39 @@ describe.each(PRESET_NAMES)('with the preset %s', (name) => {
   });
 });
 
+/** What the commands of the open help do. */
+const helpTitles = (): string[] =>
+  helpView({ state: screen.state, data: screen.data, theme: MONO, name: '' }, 120, 1000)
+    .map((line) =>
+      unstyled(line)
+        .slice(21)
+        .replace(/ {2}\(.*|\s+$/g, ''),
+    )
+    .filter((title) => title !== '');
+
 describe('the menu of a sequence', () => {
   const lines = (): string[] => {
     const scene = { state: screen.state, data: screen.data, theme: MONO, name: 'dump' };
-    const { below } = drawPlainly(chromeOf(scene), MONO);
-    const covered = bodyPanes(scene).map(({ rect }) => rect.y + rect.height + below.length);
-    expect(covered.every((rows) => rows === screen.state.rows)).toBe(true);
-    return below.map((line) => line.replace(/\x1b\[[\d;]*m/g, '').trimEnd());
+    const panes = bodyPanes(scene);
+    const menu = panes.find(({ id }) => id === 'menu');
+    const top = menu?.rect.y ?? screen.state.rows - 1;
+    for (const { id, rect } of panes)
+      expect(rect.y + rect.height, id).toBe(id === 'menu' ? screen.state.rows - 1 : top);
+    return (menu?.lines() ?? []).map((line) => unstyled(line).trimEnd());
   };
 
   test('comes after a moment, names the groups of what may follow, and goes with the next key', () => {
     const { press } = keyboard(new Keymap(), inPane.list);
     press('g');
     vi.advanceTimersByTime(299);
-    expect(lines()).toHaveLength(1);
+    expect(lines()).toEqual([]);
     vi.advanceTimersByTime(1);
     const shown = lines();
     expect(shown[0]).toBe(' g …  ? searches, Esc leaves');
-    for (const group of ['Runs', 'Groups', 'Time', 'Signal']) expect(shown.join(' ')).toContain(` ${group} `);
+    for (const group of ['Runs', 'Groups', 'Time', 'Signal']) expect(`${shown.join(' ')} `).toContain(` ${group} `);
     expect(shown.join('\n')).toMatch(/ g +go to top/);
     press('esc');
-    expect(lines()).toHaveLength(1);
+    expect(lines()).toEqual([]);
   });
 
   test('is searched with the key of the help', () => {
@@ -131,10 +143,7 @@ describe('the menu of a sequence', () => {
     vi.advanceTimersByTime(PAUSE);
     press('?');
     expect(screen.state.help).toEqual({ cursor: 0, begun: 'y' });
-    const titles = (chromeOf({ state: screen.state, data: screen.data, theme: MONO, name: '' }).help ?? [])
-      .flat()
-      .map(({ pieces }) => pieces.at(2)?.[1])
-      .filter((title) => title !== undefined);
+    const titles = helpTitles();
     expect(titles.length).toBeGreaterThan(2);
     for (const title of titles) expect(title).toMatch(/^(?:copy|copies|write) /);
     const others = COMMANDS.filter(({ keys }) => keys.every((key) => !key.startsWith('y ')));
@@ -152,19 +161,14 @@ describe('the menu of a sequence', () => {
 test('the help begins with the questions that people come with, and finds synonyms', () => {
   screen.state = inPane.list;
   screen.do({ type: 'prompt-open', prompt: 'help' });
-  const titles = (): string[] =>
-    (chromeOf({ state: screen.state, data: screen.data, theme: MONO, name: '' }).help ?? [])
-      .flat()
-      .map(({ pieces }) => pieces.at(2)?.[1] ?? '')
-      .filter((title) => title !== '');
   expect(
-    titles()
+    helpTitles()
       .slice(0, 5)
       .every((title) => title.endsWith('?')),
   ).toBe(true);
   for (const word of ['hack', 'export', 'share', 'html', 'colour', 'theme', 'chart', 'alarm']) {
     screen.do({ type: 'prompt-change', value: word });
-    expect([word, titles().length > 0]).toEqual([word, true]);
+    expect([word, helpTitles().length > 0]).toEqual([word, true]);
   }
 });
 

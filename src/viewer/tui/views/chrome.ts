@@ -7,25 +7,17 @@ import type { BulkProgress } from '../state/replay.ts';
 import { PROMPTS } from '../update/prompt-kinds.ts';
 import { editorTitle } from './editor.ts';
 import { footOf } from './footer.ts';
-import { helpColumns } from './help.ts';
-import { type KeyMenuView, keyMenuView } from './key-menu.ts';
-import type { FieldProps, NamedLine } from './kit.ts';
+import type { FieldProps } from './kit.ts';
 import { promptInfo } from './prompt-info.ts';
 import type { Scene } from './scene.ts';
 
 /** Everything on screen that does not scroll: what App shows. */
 export interface Chrome {
   columns: number;
-  /** Rows of the body, which the painter fills unless the help covers it. */
-  body: number;
   /** Shown alone in a window that is too small. */
   tooSmall: string | null;
   top: Edges;
-  /** The lines of each column of the help; null while it is closed. */
-  help: readonly (readonly NamedLine[])[] | null;
   editor: Edges | null;
-  /** The continuations of the typed keys, over the last rows of the body. */
-  menu: KeyMenuView | null;
   /** The lines at the foot: one, or those of a question; none while a prompt is open. */
   foot: readonly Edges[];
   prompt: PromptProps | null;
@@ -40,19 +32,16 @@ interface PromptProps {
 export function chromeOf(scene: Scene): Chrome {
   const { state, data } = scene;
   const { columns, rows, prompt } = state;
-  const { tooSmall, bodyHeight: body } = data.geometry(state);
+  const { tooSmall } = data.geometry(state);
   if (tooSmall) {
     const text = `rollout-viewer needs ${MIN_COLUMNS}×${MIN_ROWS}; this window has ${columns}×${rows}.`;
-    return { ...NOTHING, columns, body: 0, tooSmall: text };
+    return { ...NOTHING, columns, tooSmall: text };
   }
   return {
     columns,
-    body,
     tooSmall: null,
     top: topEdges(scene, columns),
-    help: state.help === null ? null : helpColumns(scene, columns, body),
     editor: state.editor === null ? null : editorTitle(state.editor),
-    menu: keyMenuView(scene, columns, body),
     foot: prompt === null ? footOf(scene, columns) : [],
     prompt: prompt && promptField(prompt, promptInfo(scene, columns)),
   };
@@ -66,12 +55,9 @@ const promptField = ({ id, value, seed, cursor }: PromptState, info: readonly Pi
 const EMPTY: Edges = { left: [], right: [] };
 const NOTHING: Chrome = {
   columns: 0,
-  body: 0,
   tooSmall: null,
   top: EMPTY,
-  help: null,
   editor: null,
-  menu: null,
   foot: [],
   prompt: null,
 };
@@ -82,9 +68,9 @@ export interface ChromeRows {
   below: readonly string[];
 }
 
-/** Splits App's lines at the body, which includes the help. */
-export function chromeRows({ help, editor }: Chrome, lines: readonly string[]): ChromeRows {
-  const above = help !== null ? lines.length : editor !== null ? 2 : 1;
+/** Splits App's lines at the body. */
+export function chromeRows({ editor }: Chrome, lines: readonly string[]): ChromeRows {
+  const above = editor !== null ? 2 : 1;
   return { above: lines.slice(0, above), below: lines.slice(above) };
 }
 

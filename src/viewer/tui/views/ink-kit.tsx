@@ -3,7 +3,7 @@ import TextInput from 'ink-text-input';
 import { useLayoutEffect, useState } from 'react';
 import type { Piece } from '../../present/line.ts';
 import { styled, type Theme } from '../../present/theme.ts';
-import { columnWidth, type Kit } from './kit.ts';
+import type { Kit } from './kit.ts';
 
 /** The kit as drawn by Ink. @param onType receives the field's value after each key */
 export function inkKit(theme: Theme, onType: (value: string) => void): Kit {
@@ -29,19 +29,6 @@ export function inkKit(theme: Theme, onType: (value: string) => void): Kit {
             <Pieces pieces={right} />
           </Box>
         )}
-      </Box>
-    ),
-    Columns: ({ columns, width, height }) => (
-      <Box height={height}>
-        {columns.map((lines) => (
-          <Box key={lines[0]?.id ?? 'empty'} flexDirection="column" width={columnWidth(width, columns.length)}>
-            {lines.map(({ id, pieces }) => (
-              <Box key={id} height={1} flexShrink={0}>
-                <Pieces pieces={pieces} />
-              </Box>
-            ))}
-          </Box>
-        ))}
       </Box>
     ),
     Field: ({ id, sign, value, seed, cursor }) => (

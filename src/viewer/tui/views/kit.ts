@@ -1,15 +1,6 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { Edges, Piece } from '../../present/line.ts';
 
-/** A line with a key for React. */
-export interface NamedLine {
-  id: string;
-  pieces: readonly Piece[];
-}
-
-/** The width of each of several columns side by side. */
-export const columnWidth = (width: number, columns: number): number => Math.floor(width / Math.max(1, columns));
-
 export interface FieldProps {
   id: string;
   sign: string;
@@ -30,8 +21,6 @@ export interface Kit {
   Line: ComponentType<{ pieces: readonly Piece[] }>;
   /** Something at each edge of a line. The right side stays whole; the left one is cut. */
   EdgeLine: ComponentType<Edges>;
-  /** Columns of equal width that share `width` cells, with `height` rows. */
-  Columns: ComponentType<{ columns: readonly (readonly NamedLine[])[]; width: number; height: number }>;
   /** An input line, after its sign. */
   Field: ComponentType<FieldProps>;
 }

@@ -1,9 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
-import { cellWidth } from '../../../core/text/graphemes.ts';
 import { renderEdges, renderPieces } from '../../present/line.ts';
 import type { Theme } from '../../present/theme.ts';
-import { unstyled } from '../screen/fitted.ts';
-import { columnWidth, type Kit, type NamedLine } from './kit.ts';
+import type { Kit } from './kit.ts';
 
 type Draw<Props> = (props: Props, width: number, theme: Theme) => string[];
 
@@ -11,14 +9,6 @@ const DRAW: { [Name in keyof Kit]: Draw<Parameters<Extract<Kit[Name], (props: ne
   Stack: ({ children, width: own }, width, theme) => drawLines(children, own ?? width, theme),
   Line: ({ pieces }, width, theme) => [renderPieces(theme, pieces, width)],
   EdgeLine: ({ left, right }, width, theme) => [renderEdges(theme, left, right, width)],
-  Columns: ({ columns, width, height }, _width, theme) => {
-    const cells = columnWidth(width, columns.length);
-    const cell = (line: NamedLine | undefined): string => {
-      const text = renderPieces(theme, line?.pieces ?? [], cells);
-      return text + ' '.repeat(cells - cellWidth(unstyled(text)));
-    };
-    return Array.from({ length: height }, (_, row) => columns.map((lines) => cell(lines[row])).join(''));
-  },
   Field: ({ sign, value }, width, theme) => [
     renderPieces(
       theme,
@@ -39,7 +29,6 @@ export const LINE_KIT: Kit = {
   Stack: standIn(),
   Line: standIn(),
   EdgeLine: standIn(),
-  Columns: standIn(),
   Field: standIn(),
 };
 

@@ -10,6 +10,7 @@ import { rowsOfPage } from '../rows/page.ts';
 import type { Region } from '../screen/screen.ts';
 import { pageInSight } from '../state/panes.ts';
 import { editorView } from './editor.ts';
+import { helpView } from './help.ts';
 import { keyMenuView } from './key-menu.ts';
 import { listView } from './list.ts';
 import type { PaneView, Scene } from './scene.ts';
@@ -18,11 +19,20 @@ import { transcriptView } from './transcript.ts';
 const dividerView: PaneView = ({ theme }, _width, height) =>
   Array.from({ length: height }, () => styled(theme, 'quiet', '│'));
 
-/** The long panes, below the first line. */
+/** Everything below the first line and above the foot. */
 export function bodyPanes(scene: Scene): Region[] {
   const { state, data } = scene;
-  const { tooSmall, bodyHeight: height, listWidth, transcriptWidth, detailsWidth } = data.geometry(state);
-  const covered = keyMenuView(scene, state.columns, height)?.height ?? 0;
+  const { tooSmall, bodyHeight: height } = data.geometry(state);
+  if (tooSmall) return [];
+  const menu = state.help === null ? keyMenuView(scene, state.columns, height) : [];
+  const rect = { x: 0, y: height + 1 - menu.length, width: state.columns, height: menu.length };
+  return [...longPanes(scene, menu.length), ...(menu.length > 0 ? [{ id: 'menu', rect, lines: () => menu }] : [])];
+}
+
+/** @param covered last rows of the body that something else covers */
+function longPanes(scene: Scene, covered: number): Region[] {
+  const { state, data } = scene;
+  const { bodyHeight: height, listWidth, transcriptWidth, detailsWidth } = data.geometry(state);
   const pane = (id: string, view: PaneView, x: number, width: number, y = 1): Region => {
     const full = height + 1 - y;
     const rect = { x, y, width, height: Math.max(0, full - covered) };
@@ -34,7 +44,7 @@ export function bodyPanes(scene: Scene): Region[] {
     both && state.focus !== focus ? (own, ...size) => view({ ...own, theme: dimmed(own.theme) }, ...size) : view;
   const textAt = both ? listWidth + 1 : 0;
   const detailsAt = textAt + transcriptWidth + 2;
-  if (tooSmall || state.help !== null) return [];
+  if (state.help !== null) return [pane('help', helpView, 0, state.columns)];
   // The editor's title is above its text.
   if (state.editor !== null) return [pane('editor', editorView, 0, state.columns, 2)];
   if (pageInSight(state) !== null) return [pane('page', pageView, 0, state.columns)];
