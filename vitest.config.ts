@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { TakenMemory } from './test/sandbox/attacks/taken-memory.ts';
 import { Skipped } from './test/support/skipped.ts';
 
 /** Attacks, kills and real servers: `npm run test:slow`. `npm run test:long` takes them at their whole length, and long series. Both set TIER. */
@@ -9,19 +11,40 @@ const LONG = 'test/**/*.long.test.ts';
 const { TIER } = process.env;
 const isFast = TIER === undefined;
 const FAST = ['test/**/*.test.ts', 'test/**/*.test.tsx'];
-/** Its figures are of the memory of the machine. */
-const ALONE = 'test/sandbox/attacks/attacks.slow.test.ts';
+/** They take memory and processes as no other test of a sandbox may meanwhile. */
+const ATTACKS = 'test/sandbox/attacks/{bubblewrap,pyodide}.slow.test.ts';
+/** They may have the processor while attacks wait, where those are measured by themselves; else their figures are of the whole machine. */
+const BESIDE = TakenMemory.isOwn() ? ['test/{analysis,core,scripts}/**/*.slow.test.ts'] : [];
+/** Small files that take long. Vitest begins with the largest, and one of these would run at the end beside idle cores. */
+const LONGEST =
+  /(?:bubblewrap|pyodide|package|wheel|release|executable|kills|hostile-terminal|drawn-incidents|server-attacks|handed-out|cluster\/rollouts|full-redis)\.slow/;
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => (LONGEST.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 const SLOW_PROJECTS = [
   {
     extends: true as const,
     test: {
       name: 'slow',
       include: [SLOW, ...(TIER === 'long' ? [LONG] : [])],
-      exclude: [ALONE],
-      maxWorkers: availableParallelism(),
+      exclude: [ATTACKS, ...BESIDE],
+      // Two tests wait often enough for a third.
+      maxWorkers: availableParallelism() + 1,
     },
   },
-  { extends: true as const, test: { name: 'alone', include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+  {
+    extends: true as const,
+    test: {
+      name: 'attacks',
+      include: [ATTACKS, ...BESIDE],
+      maxWorkers: BESIDE.length > 0 ? availableParallelism() + 1 : 1,
+      sequence: { groupOrder: 1 },
+    },
+  },
 ];
 
 /** As esbuild's loader `text` does it in the build. */
@@ -41,6 +64,7 @@ export default defineConfig({
     reporters: ['default', new Skipped()],
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts'],
     setupFiles: ['test/support/seed.ts'],
+    sequence: { sequencer: LongestFirst },
     // Files of one worker share their modules: importing them for each file is a fifth of the tests' CPU time.
     isolate: !isFast,
     // Limits against hangs, never a figure: on a loaded machine a test is slow.

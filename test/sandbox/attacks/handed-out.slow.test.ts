@@ -104,12 +104,16 @@ describe.each(CONFINING)('%s', (backend) => {
       expect(Object.fromEntries(files)).toEqual(given);
     });
 
-    test.each(PUT)('given: %s', async (name) => {
-      await run({ language: 'python', code: '', files: { [name]: encoded(`print('${WORD}')`) } });
+    const findNothing = async () => {
       const code = 'import os, subprocess\nprint(6 * 7)\nprint(os.listdir("."), os.path.exists("/etc/ld.so.preload"))';
       const { run_result } = await run({ language: 'python', code });
       expect(run_result?.stdout).toMatch(/^42\n\['tmp\w+\.py'\] False\n$/);
       expect(run_result?.stderr).toBe('');
+    };
+    test.each(PUT)('given: %s', async (name) => {
+      await run({ language: 'python', code: '', files: { [name]: encoded(`print('${WORD}')`) } });
+      // A process of Pyodide takes a second to come: one looks for what any of them left.
+      if (backend !== 'pyodide' || name === PUT.at(-1)) await findNothing();
     });
   });
 });

@@ -1,13 +1,21 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** What this process and those that it starts take of the machine's memory, the kernel's for them included. */
 export class TakenMemory {
   readonly #group: string | null;
 
+  /** Whether what others on the machine do changes no figure. */
+  static isOwn(): boolean {
+    const taken = new TakenMemory();
+    taken.leave();
+    return taken.#group !== null;
+  }
+
   /** In a control group of their own, if the system lets us make one; others on the machine change no figure then. */
   constructor() {
-    const own = /^\d+:memory:(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
+    const groups = existsSync(GROUPS) ? readFileSync(GROUPS, 'utf8') : '';
+    const own = /^\d+:memory:(.*)$/m.exec(groups)?.[1];
     const group = own === undefined ? null : join('/sys/fs/cgroup/memory', own, `rollout-viewer-taken-${process.pid}`);
     this.#group = group !== null && isJoined(group) ? group : null;
   }
@@ -54,6 +62,7 @@ function isJoined(group: string): boolean {
   }
 }
 
+const GROUPS = '/proc/self/cgroup';
 const MOST = 'memory.max_usage_in_bytes';
 
 const numberIn = (path: string, pattern = /(\d+)/): number =>

@@ -1,0 +1,4 @@
+import { attack } from './attacked-server.ts';
+
+attack('bubblewrap');
+attack('bubblewrap', [2, 1]);

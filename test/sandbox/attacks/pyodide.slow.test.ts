@@ -1,0 +1,3 @@
+import { attack } from './attacked-server.ts';
+
+attack('pyodide');
