@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import { directoryWith, verlLine } from '../../program.ts';
 import { type Fault, objectOf } from '../../support/object-server.ts';
+import { peakFromNow } from '../../support/peak-memory.ts';
 import { countOf } from '../../support/tier.ts';
 import { storedFrame } from '../../support/zstd.ts';
 import { bucketOf, closeAll, mirrorOf, problemOf } from './mirrored.ts';
@@ -77,14 +78,13 @@ test('a list of a hundred thousand names is as many rows, in bounded memory', as
   const server = await bucketOf({}, { page: 1000 });
   const one = objectOf(verlLine());
   for (let at = 0; at < 100_000; at++) server.put(`run/${at}.jsonl`, one);
-  const peakMegabytes = () => process.resourceUsage().maxRSS / 1000;
-  const before = peakMegabytes();
+  const taken = peakFromNow();
   const mirror = mirrorOf('s3://bucket/run', { follows: true, brings: 'looked-at' });
   const dump = Dump.open([await mirror.open()]);
   await dump.start();
   expect(dump.files.length).toBe(100_000);
   expect(dump.files.filter(({ isAway }) => isAway).length).toBeGreaterThan(99_000);
-  expect(peakMegabytes() - before).toBeLessThan(800);
+  expect(taken()).toBeLessThan(900);
   dump.close();
 });
 
