@@ -49,7 +49,7 @@ export class TestRedis {
       ...settings,
     ];
     this.#process = spawn('redis-server', [...flags, '--appendonly', 'yes'], { stdio: 'ignore' });
-    await reachModel(`http://127.0.0.1:${this.#port}`, { seconds: 20, onWait: () => {} });
+    await reachModel(`http://127.0.0.1:${this.#port}`, { seconds: 120, onWait: () => {} });
   }
 
   /** Its processor time, in seconds. */

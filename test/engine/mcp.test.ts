@@ -119,7 +119,7 @@ it('an MCP server over streamable HTTP needs no consent; one that is gone is a f
     env: { ...process.env, PORT: String(port) },
     stdio: 'ignore',
   });
-  await reachModel(url, { seconds: 20, signal: undefined, onWait: () => {} });
+  await reachModel(url, { seconds: 120, signal: undefined, onWait: () => {} });
   const { records, stderr } = await play({ everything: { url } }, [echo], []);
   expect(stderr).not.toContain('with your rights');
   expect(records[0].tool_calls[0]).toMatchObject({ name: 'echo', result: 'Echo: hello there' });

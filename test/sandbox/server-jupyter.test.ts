@@ -96,8 +96,9 @@ describe.each(CONFINING)('%s', (backend) => {
     });
     afterAll(() => runner.close());
 
+    // A limit against hangs, but where a test gives its own.
     const cells = (sources: string[], rest: Partial<RunJupyterInput> = {}) => {
-      const checked = runJupyterRequest.check({ ...rest, cells: sources });
+      const checked = runJupyterRequest.check({ total_timeout: 200, ...rest, cells: sources });
       if (!checked.ok) throw new Error('the test asks wrongly');
       return runner.runJupyter(checked.value);
     };
@@ -192,7 +193,7 @@ time.sleep(99)`;
         'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint("after")',
         'plt.figure();',
       ];
-      const { cells: ran } = await cells(sources, { total_timeout: 80 });
+      const { cells: ran } = await cells(sources);
       if (ran[0]?.error[0]?.ename === 'ModuleNotFoundError') return;
       for (const cell of ran) {
         expect(cell.error).toEqual([]);

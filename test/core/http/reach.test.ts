@@ -40,7 +40,7 @@ describe('a model server', () => {
   it('that starts a moment later is waited for', async () => {
     const port = await freePort();
     const onWait = () => void listen(port);
-    await reachModel(`http://127.0.0.1:${port}/v1`, { seconds: 20, onWait });
+    await reachModel(`http://127.0.0.1:${port}/v1`, { seconds: 120, onWait });
   });
 
   it('is no longer waited for once that is broken off', async () => {
