@@ -1,0 +1,2 @@
+// Each recorded exchange on each backend.
+import './server-golden.test.ts';
