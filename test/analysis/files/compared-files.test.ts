@@ -64,7 +64,6 @@ it('calls that both begin with count for neither', () => {
 
 it.skipIf(!hasWalls)(
   'no claim about two branches is false, whatever their shells do (skipped without bubblewrap)',
-  { timeout: 60_000 },
   () => {
     expectTrueComparisons(5, 38);
   },

@@ -74,7 +74,7 @@ describe('replay', () => {
       tools,
       VERL_TOOLS.replace(/.*sandbox_fusion_url.*\n/, '      sandbox_fusion_url: "http://127.0.0.1:9"\n').replace(
         'default_timeout: 30',
-        'default_timeout: 2',
+        'default_timeout: 4',
       ),
     );
     const { code, stdout } = await run([

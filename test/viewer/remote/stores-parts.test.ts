@@ -16,7 +16,7 @@ import { bucketOf, closeAll, contentOf, mirrorOf, newCache } from './mirrored.ts
 afterEach(closeAll);
 
 const until = (holds: () => boolean): Promise<void> =>
-  vi.waitFor(() => expect(holds()).toBe(true), { timeout: 50_000, interval: 5 });
+  vi.waitFor(() => expect(holds()).toBe(true), { timeout: 120_000, interval: 5 });
 
 /** Bytes that no codec makes smaller. */
 function noise(seed: number, length: number): string {
@@ -136,7 +136,7 @@ describe.each([
           await file.update({ holdBack: true });
           expect([file.error, file.count, file.isAway]).toEqual([null, others.length, false]);
         },
-        { timeout: 50_000, interval: 50 },
+        { timeout: 120_000, interval: 50 },
       );
       expect(outputsOf(file)).toEqual(others.map(brief));
       dump.close();

@@ -384,7 +384,7 @@ describe('what is looked at', () => {
         await dump.refresh(grown);
         expect([grown.isAway, grown.count]).toEqual([false, 5000]);
       },
-      { timeout: 50_000, interval: 50 },
+      { timeout: 120_000, interval: 50 },
     );
     dump.close();
   });
