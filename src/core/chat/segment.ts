@@ -73,7 +73,7 @@ function shapeOf(
   response: string,
   { own = [], name = null }: TemplateChoice,
 ): { template: ChatTemplate; shape: Shape } | null {
-  const all = [...own, ...TEMPLATES];
+  const all = own.length === 0 ? TEMPLATES : [...own, ...TEMPLATES];
   const asked = name === null ? all : all.filter((template) => template.name === name);
   for (const template of asked)
     if (template.marked?.detects(prompt, response)) return { template, shape: template.marked };

@@ -53,20 +53,35 @@ export function parsedRecord(read: ParsedRecord, context: ReadContext): ParsedLi
       withTrainer(groupedBy(whole, read.json, context), read.format, read.json),
       context.encoding,
     );
-    return {
-      json: read.json,
-      rollout,
-      error: null,
-      get findings() {
-        return rollout.findings;
-      },
-    };
+    return new RolloutLine(read.json, rollout);
   } catch (error) {
     // No format should throw. If one does on a record of unforeseen shape, the row says so, and its neighbours are
     // unaffected.
     return bad(read.json, `not readable as ${read.format.name}: ${errorMessage(error)}`);
   }
 }
+
+/** All lines share one accessor, for the reason given at `completeRollout`. */
+class RolloutLine implements ParsedLine {
+  declare readonly findings: Finding[];
+  readonly json: JsonValue;
+  readonly rollout: Rollout;
+  readonly error = null;
+
+  constructor(json: JsonValue, rollout: Rollout) {
+    this.json = json;
+    this.rollout = rollout;
+    Object.defineProperty(this, 'findings', FINDINGS_OF_ROLLOUT);
+  }
+}
+
+const FINDINGS_OF_ROLLOUT: PropertyDescriptor = {
+  enumerable: true,
+  configurable: true,
+  get(this: RolloutLine) {
+    return this.rollout.findings;
+  },
+};
 
 /** When it was made, and by which weights. The rollout itself changes: a copy would ask for its findings. */
 function withTrainer(rollout: Rollout, format: Format, record: JsonObject): Rollout {

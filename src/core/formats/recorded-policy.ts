@@ -21,9 +21,11 @@ export function recordedPolicy(record: JsonObject): PolicyVersions | null {
   const work = workOf(record);
   const { policy } = work;
   const worked = isJsonObject(policy) ? [policy.start, policy.end].flatMap(versionsIn) : versionsIn(policy);
+  const versions: number[] = [];
+  for (const key of KEYS) if (record[key] !== undefined) versions.push(...versionsIn(record[key]));
   // Lines of slime and miles hold a sample.
-  const holders = isJsonObject(record.sample) ? [record, record.sample] : [record];
-  const versions = [...holders.flatMap((holder) => KEYS.flatMap((key) => versionsIn(holder[key]))), ...worked];
+  if (isJsonObject(record.sample)) versions.push(...KEYS.flatMap((key) => versionsIn(objectIn(record.sample)[key])));
+  versions.push(...worked);
   if (versions.length === 0) return null;
   return {
     first: versions.reduce((least, version) => Math.min(least, version)),

@@ -54,6 +54,7 @@ const slimeKind = (name: string): TimeKind | null => {
  * generative AI.
  */
 export function otelTimes(record: JsonObject): Times | null {
+  if (record.otel_spans === undefined && record.spans === undefined) return null;
   const spans = ['otel_spans', 'spans'].flatMap((key) => objectsOf(record[key])).flatMap(otelSpan);
   return ofSpans(
     spans,

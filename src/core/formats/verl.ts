@@ -80,10 +80,11 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
   });
   const tokens = validation ? null : verlTokens(record);
   const recorded = tokens === null ? null : layTokenMask({ turns, spans, responseTurn }, tokens, 'output');
-  const rollout: Omit<RolloutDraft, 'rewards'> = {
+  const score = numberOf(record.score);
+  const rollout: RolloutDraft = {
     format: 'verl',
     step: numberOf(record.step),
-    score: numberOf(record.score),
+    score,
     ...fields,
     turns,
     spans,
@@ -93,8 +94,9 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     reading: chat.class,
     lossMask: validation ? null : (recorded ?? inferredMask(spans, ['output'], context)),
     ...(tokens === null ? {} : { tokens }),
+    rewards: layRewards(fields.extras, { turns, responseTurn, score }),
   };
-  const whole = completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);
+  const whole = completeRollout(rollout, context.errors);
   const uneven = tokens === null ? [] : lengthFindings(record, tokens);
   return uneven.length === 0 ? whole : { ...whole, findings: [...uneven, ...whole.findings] };
 }

@@ -125,11 +125,15 @@ function braced(text: string, from: number): string | null {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
+const WHOLE_NUMBER = /^-?\d+$/;
+
 /**
  * An answer without formatting: capitals, currency, LaTeX, the order of a date. It does not detect other equivalent
  * answers.
  */
 export function bareAnswer(answer: string): string {
+  // Most answers to check are whole numbers, of which none of the rules below changes a character.
+  if (WHOLE_NUMBER.test(answer)) return answer;
   const text = answer
     .normalize('NFKC')
     .toLowerCase()

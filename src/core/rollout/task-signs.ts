@@ -99,19 +99,18 @@ const ANY_TOOL = new Set([
 
 /** The tool that the prompt requires and that was not called; null if it requires none. */
 function unusedTool(prompt: string, { turns, responseTurn, toolSchemas }: UncheckedRollout): string | null {
-  const called = turns.flatMap((turn, i) => (i >= responseTurn ? turn.toolCalls.map((call) => call.name) : []));
-  const missed = demandedTools(prompt, [...schemaNames(toolSchemas)]).find(
-    (names) => !names.some((name) => called.includes(name)),
-  );
+  const calls = (name: string): boolean =>
+    turns.some(({ toolCalls }, i) => i >= responseTurn && toolCalls.some((call) => call.name === name));
+  const missed = demandedTools(prompt, [...schemaNames(toolSchemas)]).find((names) => !names.some(calls));
   if (missed !== undefined) return missed.join(' or ');
-  const isCalled = called.length > 0 || turns.some((turn, i) => i >= responseTurn && isResult(turn));
+  const isCalled = turns.some((turn, i) => i >= responseTurn && (turn.toolCalls.length > 0 || isResult(turn)));
   const any = isCalled ? null : ANY_OF.exec(prompt);
   if (any !== null && !CONDITION.test(prompt.slice(0, any.index))) return 'a tool';
   const found = DEMANDS.exec(prompt);
   if (found === null || CONDITION.test(prompt.slice(0, found.index))) return null;
   const name = found[1] ?? '';
   const isNamed = schemaNames(toolSchemas).has(name) || /_/.test(name);
-  if (isNamed) return called.includes(name) ? null : name;
+  if (isNamed) return calls(name) ? null : name;
   return ANY_TOOL.has(name.toLowerCase()) && !isCalled ? 'a tool' : null;
 }
 
