@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../core/json/value.ts';
+import { itemAt } from '../../core/lists/at.ts';
 
 /** Entries written between two pauses. */
 const SHARE = 2000;
@@ -25,22 +26,32 @@ export function* formattingJson(
   counted = { entries: 0 },
 ): Generator<void, string> {
   if (typeof value !== 'object' || value === null || depth > 200) return formatJson(value, indent, depth);
-  const isArray = Array.isArray(value);
-  const items: string[] = [];
-  for (const key in value) {
-    const item = (value as Record<string, JsonValue>)[key];
+  const keys = Array.isArray(value) ? null : Object.keys(value);
+  const values = Array.isArray(value) ? value : Object.values(value);
+  const separator = separatorOf(indent, depth);
+  const shares: string[] = [];
+  let items: string[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const item = itemAt(values, i);
     const isOpen = typeof item === 'object' && item !== null;
     const text = isOpen ? yield* formattingJson(item, indent, depth + 1, counted) : formatJson(item, indent, depth + 1);
-    items.push(isArray ? text : `${JSON.stringify(key)}: ${text}`);
-    if (++counted.entries % SHARE === 0) yield;
+    items.push(keys === null ? text : `${JSON.stringify(keys[i])}: ${text}`);
+    if (++counted.entries % SHARE !== 0) continue;
+    shares.push(items.join(separator));
+    items = [];
+    yield;
   }
-  return joined(isArray, items, indent, depth);
+  if (items.length > 0) shares.push(items.join(separator));
+  return joined(keys === null, shares, indent, depth);
 }
+
+const separatorOf = (indent: number, depth: number): string =>
+  indent === 0 ? ', ' : `,\n${' '.repeat(indent * (depth + 1))}`;
 
 function joined(isArray: boolean, items: readonly string[], indent: number, depth: number): string {
   const [open, close] = isArray ? ['[', ']'] : ['{', '}'];
   if (items.length === 0) return open + close;
-  if (indent === 0) return `${open}${items.join(', ')}${close}`;
-  const pad = ' '.repeat(indent * (depth + 1));
-  return `${open}\n${pad}${items.join(`,\n${pad}`)}\n${' '.repeat(indent * depth)}${close}`;
+  const text = items.join(separatorOf(indent, depth));
+  if (indent === 0) return `${open}${text}${close}`;
+  return `${open}\n${' '.repeat(indent * (depth + 1))}${text}\n${' '.repeat(indent * depth)}${close}`;
 }

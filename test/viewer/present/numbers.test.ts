@@ -183,10 +183,13 @@ test('JSON that is long is formatted with pauses, and the same', () => {
       expect(finished(formattingJson(value as JsonValue, indent)).result).toBe(formatJson(value as JsonValue, indent));
     }),
   );
-  const many = { list: Array.from({ length: 50_000 }, (_, i) => ({ i })) };
-  const { result, pauses } = finished(formattingJson(many));
-  expect(result).toBe(formatJson(many));
-  expect(pauses).toBeGreaterThan(20);
+  const list = Array.from({ length: 50_000 }, (_, i) => i);
+  for (const many of [{ list: list.map((i) => ({ i })) }, list, Object.fromEntries(list.map((i) => [`key ${i}`, i]))])
+    for (const indent of [0, 2]) {
+      const { result, pauses } = finished(formattingJson(many, indent));
+      expect(result).toBe(formatJson(many, indent));
+      expect(pauses).toBeGreaterThan(20);
+    }
 });
 
 function finished<Result>(work: Generator<void, Result>): { result: Result; pauses: number } {
