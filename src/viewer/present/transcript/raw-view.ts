@@ -32,13 +32,14 @@ export function* rawTextSections(rollout: Rollout): Generator<PartOrPause<Sectio
   const shares = yield* paused(planned(rollout));
   const findings = findingsByTurn(rollout.findings);
   const ofTurn = yield* paused(grouped(shares, findings));
+  const notes = new PlacedNotes(rollout, findings, ofTurn);
   for (const [at, share] of shares.entries())
     yield {
       id: sectionId(at),
       key: '',
       source: rollout,
       isMadeAnew: true,
-      blocks: () => sharedBlocks(share, rollout, findings, ofTurn),
+      blocks: () => sharedBlocks(share, rollout, notes),
     };
 }
 
@@ -47,28 +48,16 @@ const sectionId = (share: number): string => `raw${share}`;
 function* sharedBlocks(
   share: readonly PlannedPart[],
   rollout: Rollout,
-  findings: ReturnType<typeof findingsByTurn>,
-  ofTurn: ReadonlyMap<number, readonly PlannedPart[]>,
+  notes: PlacedNotes,
 ): Generator<PartOrPause<Block>> {
-  const noticed = new Map<number, ReadonlyMap<string, Block>>();
   for (const one of share) {
     if (one.spans.length === 0) {
       yield { id: one.id, turn: null, text: sanitiseLine(one.field), style: 'heading', trained: false, indent: 0 };
       continue;
     }
-    const found = one.turn === null ? undefined : findings.get(one.turn);
-    if (one.turn === null || found === undefined) {
-      yield yield* paused(blockOf(one, rollout));
-      continue;
-    }
-    let blocks = noticed.get(one.turn);
-    if (blocks === undefined) {
-      const own: Block[] = [];
-      for (const other of ofTurn.get(one.turn) ?? []) own.push(yield* paused(blockOf(other, rollout)));
-      blocks = new Map(withFindings(own, rollout.turns[one.turn], found).map((block) => [block.id, block]));
-      noticed.set(one.turn, blocks);
-    }
-    yield blocks.get(one.id)!;
+    const block = yield* paused(blockOf(one, rollout));
+    const own = yield* paused(notes.of(one));
+    yield own === undefined ? block : { ...block, notes: own };
   }
 }
 
@@ -162,10 +151,46 @@ function* blockOf({ id, turn, header, field, spans }: PlannedPart, { texts }: Ro
   return { id, turn, text: body, style: 'quiet', trained: false, indent: 0, ranges, header };
 }
 
-/** @param blocks all of the turn's */
-function withFindings(blocks: Block[], turn: Turn | undefined, findings: readonly Finding[]): Block[] {
-  if (turn === undefined || blocks.length === 0) return blocks;
-  const notes = new Map<Block, Note[]>();
+/** The findings beside the parts that they refer to. They are placed once: for a short part the long ones of its turn are searched, too. */
+class PlacedNotes {
+  readonly #rollout: Rollout;
+  readonly #findings: ReturnType<typeof findingsByTurn>;
+  readonly #ofTurn: ReadonlyMap<number, readonly PlannedPart[]>;
+  readonly #placed = new Set<number>();
+  /** By the part's id, ordered by offset. */
+  readonly #notes = new Map<string, readonly Note[]>();
+
+  constructor(
+    rollout: Rollout,
+    findings: ReturnType<typeof findingsByTurn>,
+    ofTurn: ReadonlyMap<number, readonly PlannedPart[]>,
+  ) {
+    this.#rollout = rollout;
+    this.#findings = findings;
+    this.#ofTurn = ofTurn;
+  }
+
+  *of({ id, turn }: PlannedPart): Generator<void, readonly Note[] | undefined> {
+    if (turn !== null && !this.#placed.has(turn)) yield* this.#place(turn);
+    return this.#notes.get(id);
+  }
+
+  *#place(turn: number): Generator<void> {
+    const findings = this.#findings.get(turn) ?? [];
+    const own = this.#rollout.turns[turn];
+    const parts = this.#ofTurn.get(turn) ?? [];
+    if (own !== undefined && findings.length > 0 && parts.length > 0) {
+      const blocks: Block[] = [];
+      for (const part of parts) blocks.push(yield* blockOf(part, this.#rollout));
+      for (const [id, notes] of notesOf(blocks, own, findings)) this.#notes.set(id, notes);
+    }
+    this.#placed.add(turn);
+  }
+}
+
+/** @param blocks all of the turn's @returns the notes of each, by its id */
+function notesOf(blocks: readonly Block[], turn: Turn, findings: readonly Finding[]): Map<string, Note[]> {
+  const notes = new Map<string, Note[]>();
   const counted = new Map<string, number>();
   for (const finding of findings) {
     const nth = counted.get(finding.check) ?? 0;
@@ -173,10 +198,9 @@ function withFindings(blocks: Block[], turn: Turn | undefined, findings: readonl
     const words = sanitise(spokenOf(finding, turn, nth));
     const block = blocks.find(({ text }) => words !== '' && text.includes(words)) ?? lastItem(blocks);
     const at = words === '' ? -1 : block.text.indexOf(words);
-    notes.set(block, [...(notes.get(block) ?? []), findingNote(finding, at === -1 ? block.text.length : at)]);
+    const note = findingNote(finding, at === -1 ? block.text.length : at);
+    notes.set(block.id, [...(notes.get(block.id) ?? []), note]);
   }
-  return blocks.map((block) => {
-    const found = notes.get(block);
-    return found === undefined ? block : { ...block, notes: found.sort((a, b) => a.at - b.at) };
-  });
+  for (const own of notes.values()) own.sort((a, b) => a.at - b.at);
+  return notes;
 }
