@@ -17,7 +17,7 @@ import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { jsonLines } from './json-text.ts';
 import { Results } from './results.ts';
-import { footLine, scoreBlocks } from './score-foot.ts';
+import { findingExplanation, footLine, scoreBlocks } from './score-foot.ts';
 import type { PartOrPause, Section } from './section.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { heatByTurn } from './turn-heat.ts';
@@ -134,6 +134,7 @@ export function* preparingSections(rollout: Rollout, opened: Folds): Generator<v
   yield* findingFoldKeys(opened);
   yield* findingMasks(rollout);
   yield* Results.finding(rollout);
+  yield* findingExplanation(rollout);
 }
 
 type FoldKeys = ReadonlyMap<string, string>;

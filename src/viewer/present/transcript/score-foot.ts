@@ -1,3 +1,4 @@
+import { finished } from '../../../core/async/finished.ts';
 import type { JsonObject } from '../../../core/json/value.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
@@ -24,39 +25,47 @@ interface FootPart {
   value: number | boolean;
 }
 
-/** Values beside the score that may explain it: rewards by name, then numbers and booleans under the record's own keys. */
-function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): FootPart[] {
-  const parts = new Map<string, number | boolean>();
-  for (const [name, value] of Object.entries(rewards.named ?? {})) if (value !== null) parts.set(name, value);
-  const add = (values: JsonObject, prefix: string): void => {
-    // A record may have 100,000 keys, most of them texts.
-    for (const key of Object.keys(values)) {
-      const value = values[key];
-      if (value === undefined || typeof value === 'string' || value === null) continue;
-      const name = prefix + key;
-      if (NO_PART.test(key) || parts.has(name)) continue;
-      if (typeof value === 'number' || typeof value === 'boolean') parts.set(name, value);
-      else if (prefix === '' && isJsonObject(value)) add(value, `${key}.`);
-    }
-  };
-  add(extras, '');
-  const size = ({ value }: FootPart): number => (typeof value === 'number' ? Math.abs(value) || 0 : -1);
-  return [...parts].map(([name, value]) => ({ name, value })).sort((a, b) => size(b) - size(a));
+/** What may explain the score. */
+interface Explanation {
+  /** Rewards by name, then numbers and booleans under the record's own keys; the largest first. */
+  parts: readonly FootPart[];
+  /** Texts of a grader, with their names. */
+  texts: readonly { name: string; text: string }[];
 }
 
-/** Texts in which a grader explains the score, with their names; also the first text in a nested object. */
-function feedbackOf(extras: JsonObject): { name: string; text: string }[] {
+const known = new WeakMap<Rollout, Explanation>();
+/** Keys examined between two pauses; a record may have 100,000. */
+const SHARE = 5000;
+
+/** Looks at the record's own keys, and at those of objects under them. */
+export function* findingExplanation(rollout: Rollout): Generator<void, Explanation> {
+  const before = known.get(rollout);
+  if (before !== undefined) return before;
+  const parts = new Map<string, number | boolean>();
   const texts: { name: string; text: string }[] = [];
-  const add = (values: JsonObject, prefix: string): void => {
-    for (const key of Object.keys(values)) {
-      const value = values[key];
+  for (const [name, value] of Object.entries(rollout.rewards.named ?? {})) if (value !== null) parts.set(name, value);
+  let keys = 0;
+  function* add(values: JsonObject, prefix: string, hasParts: boolean): Generator<void> {
+    for (const [key, value] of Object.entries(values)) {
+      if (++keys % SHARE === 0) yield;
+      const name = prefix + key;
       if (typeof value === 'string') {
-        if (FEEDBACK.test(key) && value.trim() !== '') texts.push({ name: prefix + key, text: value });
-      } else if (prefix === '' && isJsonObject(value)) add(value, `${key}.`);
+        if (FEEDBACK.test(key) && value.trim() !== '') texts.push({ name, text: value });
+        continue;
+      }
+      const isPart = hasParts && !NO_PART.test(key) && !parts.has(name);
+      if (prefix === '' && isJsonObject(value)) yield* add(value, `${key}.`, isPart);
+      else if (isPart && (typeof value === 'number' || typeof value === 'boolean')) parts.set(name, value);
     }
+  }
+  yield* add(rollout.extras, '', true);
+  const size = ({ value }: FootPart): number => (typeof value === 'number' ? Math.abs(value) || 0 : -1);
+  const found = {
+    parts: [...parts].map(([name, value]) => ({ name, value })).sort((a, b) => size(b) - size(a)),
+    texts,
   };
-  add(extras, '');
-  return texts;
+  known.set(rollout, found);
+  return found;
 }
 
 /** A line after the last turn. */
@@ -72,7 +81,7 @@ export const footLine = (id: string, text: string, style: Block['style'] = 'plai
 
 /** The score, with its explanation below. */
 export function scoreBlocks(rollout: Rollout): Block[] {
-  const parts = scoreParts(rollout);
+  const { parts, texts } = finished(findingExplanation(rollout));
   const shown = parts.slice(0, MOST_PARTS);
   const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => cellWidth(sanitiseLine(name)))));
   const numbers = alignedNumbers(
@@ -89,7 +98,7 @@ export function scoreBlocks(rollout: Rollout): Block[] {
       ...footLine('parts', `and ${formatCount(parts.length - shown.length)} more in the details`, 'quiet'),
       indent: 2,
     });
-  for (const { name, text } of feedbackOf(rollout.extras)) {
+  for (const { name, text } of texts) {
     const cut =
       text.length > LONGEST_FEEDBACK ? `${text.slice(0, LONGEST_FEEDBACK)} … the details have all of it` : text;
     blocks.push(footLine(`feedback.${name}`, `${sanitiseLine(name)}: ${sanitise(cut.trim())}`));
