@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../core/json/value.ts';
+import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { itemAt } from '../../core/lists/at.ts';
 
 /** Entries written between two pauses. */
@@ -26,13 +26,15 @@ export function* formattingJson(
   counted = { entries: 0 },
 ): Generator<void, string> {
   if (typeof value !== 'object' || value === null || depth > 200) return formatJson(value, indent, depth);
-  const keys = Array.isArray(value) ? null : Object.keys(value);
-  const values = Array.isArray(value) ? value : Object.values(value);
+  // The values of an object with 100,000 keys take three times as long in a list of their own.
+  const [list, fields]: [JsonValue[] | null, JsonObject] = Array.isArray(value) ? [value, {}] : [null, value];
+  const keys = list === null ? Object.keys(fields) : null;
+  const count = (list ?? keys ?? []).length;
   const separator = separatorOf(indent, depth);
   const shares: string[] = [];
   let items: string[] = [];
-  for (let i = 0; i < values.length; i++) {
-    const item = itemAt(values, i);
+  for (let i = 0; i < count; i++) {
+    const item = keys === null ? list?.[i] : fields[itemAt(keys, i)];
     const isOpen = typeof item === 'object' && item !== null;
     const text = isOpen ? yield* formattingJson(item, indent, depth + 1, counted) : formatJson(item, indent, depth + 1);
     items.push(keys === null ? text : `${JSON.stringify(keys[i])}: ${text}`);

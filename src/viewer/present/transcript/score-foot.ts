@@ -46,7 +46,9 @@ export function* findingExplanation(rollout: Rollout): Generator<void, Explanati
   for (const [name, value] of Object.entries(rollout.rewards.named ?? {})) if (value !== null) parts.set(name, value);
   let keys = 0;
   function* add(values: JsonObject, prefix: string, hasParts: boolean): Generator<void> {
-    for (const [key, value] of Object.entries(values)) {
+    // Entries of 100,000 keys take 100 ms in one stretch.
+    for (const key of Object.keys(values)) {
+      const value = values[key];
       if (++keys % SHARE === 0) yield;
       const name = prefix + key;
       if (typeof value === 'string') {
