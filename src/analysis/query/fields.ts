@@ -71,10 +71,19 @@ export function fieldName(field: Field): string {
   return isTaken ? `extras.${field.path}` : field.path;
 }
 
+/** By path. The columns of the list are named again while a dump grows, and each name is compared with those of all fields. */
+const valueNames = new Map<string, string>();
+const MOST_NAMES = 5000;
+
 /** The name that requests a record's extra value: `acc`, `uid`; `extras.score` for a second score. */
 export function valueName(path: string): string {
+  const known = valueNames.get(path);
+  if (known !== undefined) return known;
   const field = fieldNamed(path);
-  return field.type === 'text' && path !== 'stream' ? path : fieldName({ type: 'extra', path });
+  const name = field.type === 'text' && path !== 'stream' ? path : fieldName({ type: 'extra', path });
+  if (valueNames.size >= MOST_NAMES) valueNames.clear();
+  valueNames.set(path, name);
+  return name;
 }
 
 /** Words that denote values. */
