@@ -46,7 +46,7 @@ export function tokenTable(rollout: Rollout, tokenizer: TokenText | null): Token
 }
 
 /** Tokens between two pauses. */
-const SHARE = 20_000;
+const SHARE = 5000;
 
 /** The same, with pauses if there are many. */
 export function* tabulating(rollout: Rollout, tokenizer: TokenText | null): Generator<void, TokenTable | null> {

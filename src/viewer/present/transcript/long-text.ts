@@ -25,6 +25,11 @@ export class ArrivingBlocks implements Iterable<Block | null> {
   readonly #blocks: Block[] = [];
   #isWhole = false;
 
+  /** No more will arrive. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
   add(blocks: readonly Block[], isLast: boolean): void {
     for (const block of blocks) this.#blocks.push(block);
     this.#isWhole = isLast;
@@ -73,7 +78,11 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
       else arriving.add(answer.blocks, answer.isLast);
       arrived();
-      if (answer === null || answer.isLast) return;
+      if (answer === null || answer.isLast) {
+        // Whoever shows it holds it; 45 MB are not kept for nobody.
+        this.#wanted = null;
+        return;
+      }
       await new Promise((resolve) => setImmediate(resolve));
       answer = await this.ask({ more: true });
     }

@@ -7,7 +7,7 @@ import { findingNote, findingsByTurn, spokenOf } from './findings.ts';
 import { type PartOrPause, paused, type Section } from './section.ts';
 
 /** Spans of one block examined between two pauses. */
-const SPANS = 5000;
+const SPANS = 1000;
 
 /** Trained text unstyled, masked text quiet; template text and unknown text in their own colours. */
 const styleOf = (span: Span): Range['style'] => {
@@ -88,9 +88,9 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[][]> {
     share.push({ ...part, id: `${sectionId(shares.length - 1)}.${share.length}` });
   };
   const begun = new Set<number>();
-  let fields = 0;
+  let done = 0;
   for (const field in texts) {
-    if (fields++ % SPANS === SPANS - 1) yield;
+    if (++done % SPANS === 0) yield;
     const text = texts[field]!;
     add({ turn: null, header: false, field, spans: [] });
     let own: Span[] = [];
@@ -102,6 +102,7 @@ function* planned({ texts, spans }: Rollout): Generator<void, PlannedPart[][]> {
       own = [];
     };
     for (const span of ofField.get(field) ?? []) {
+      if (++done % SPANS === 0) yield;
       const last = own.at(-1);
       if (last !== undefined && span.turn !== itemAt(own, 0).turn && text[last.end - 1] === '\n') close();
       own.push(span);

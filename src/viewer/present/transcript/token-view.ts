@@ -17,7 +17,7 @@ import { formatCount, formatPercent, plural } from '../../../core/text/numbers.t
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
-import { type PartOrPause, paused } from './section.ts';
+import { PAUSE, type PartOrPause, paused } from './section.ts';
 import { chanceBar } from './turn-heat.ts';
 
 /** Widths of a token's text, and of a number. */
@@ -31,11 +31,13 @@ export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Gen
     yield said('none', 'this record holds no token ids; --tokenizer tokenizer.json gives those of its text', 'quiet');
     return;
   }
+  yield PAUSE;
   for (const [i, text] of tokenHead(table, rollout, tokenizer).entries()) yield said(`head.${i}`, text, 'quiet');
   yield said('borders', 'borders', 'heading');
   for (const run of table.runs) {
     const { trained } = run;
     const style = isOld(table, run, rollout) ? 'warning' : 'plain';
+    yield PAUSE;
     yield { ...said(`run.${run.first}`, runText(table, run), style), trained };
   }
   yield said(

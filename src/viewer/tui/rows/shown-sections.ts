@@ -16,7 +16,7 @@ import {
   transcriptSections,
 } from '../../present/transcript/blocks.ts';
 import { detailBlocks } from '../../present/transcript/details-view.ts';
-import type { LongTexts } from '../../present/transcript/long-text.ts';
+import type { ArrivingBlocks, LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
 import { rawTextSections } from '../../present/transcript/raw-view.ts';
 import { inSections, type PartOrPause, paused, type Section } from '../../present/transcript/section.ts';
@@ -101,6 +101,16 @@ export function longText(
 ): Iterable<Block | null> | null {
   const view = record.bytes > LONG_RECORD && !isLeftOut(record) ? textViewOf(record, display) : null;
   if (view === null) return null;
+  // Folds change nothing in a table of fields: a text of 45 MB that a layout or a search still has is taken from it.
+  const isTable = view.view === 'fields' && view.error === null;
+  const known = isTable ? fieldTables.get(record) : undefined;
+  const table = known?.hidden === view.hidden ? known.blocks.deref() : undefined;
+  if (table?.isWhole) return table;
   const { path, offset, length } = record.file.whereabouts(record.record);
-  return texts.open({ path, offset, length, ...view, folds }, arrived);
+  const blocks = texts.open({ path, offset, length, ...view, folds }, arrived);
+  if (isTable) fieldTables.set(record, { hidden: view.hidden, blocks: new WeakRef(blocks) });
+  return blocks;
 }
+
+/** The fields of long records that have arrived. */
+const fieldTables = new WeakMap<DumpRecord, { hidden: readonly string[]; blocks: WeakRef<ArrivingBlocks> }>();
