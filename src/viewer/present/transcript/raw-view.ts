@@ -183,14 +183,14 @@ class PlacedNotes {
     if (own !== undefined && findings.length > 0 && parts.length > 0) {
       const blocks: Block[] = [];
       for (const part of parts) blocks.push(yield* blockOf(part, this.#rollout));
-      for (const [id, notes] of notesOf(blocks, own, findings)) this.#notes.set(id, notes);
+      for (const [id, notes] of placedNotes(blocks, own, findings)) this.#notes.set(id, notes);
     }
     this.#placed.add(turn);
   }
 }
 
 /** @param blocks all of the turn's @returns the notes of each, by its id */
-function notesOf(blocks: readonly Block[], turn: Turn, findings: readonly Finding[]): Map<string, Note[]> {
+function placedNotes(blocks: readonly Block[], turn: Turn, findings: readonly Finding[]): Map<string, Note[]> {
   const notes = new Map<string, Note[]>();
   const counted = new Map<string, number>();
   for (const finding of findings) {
