@@ -41,15 +41,19 @@ export async function withRetry<T>(policy: RetryPolicy, work: (attempt: number) 
       const failure = policy.retryable(error);
       if (failure === null || attempt >= policy.attempts) throw error;
       policy.onRetry?.(failure.reason);
-      const asked = Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS);
-      await pause(Math.max(backOff(policy.firstDelayMs, attempt), asked), policy.signal);
+      await pause(retryPauseMs(policy.firstDelayMs, attempt, failure.retryAfterMs), policy.signal);
     }
   }
 }
 
-/** Randomness keeps clients that were refused together from retrying together. */
-const backOff = (firstDelayMs: number, attempt: number): number =>
-  Math.min(firstDelayMs * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+/**
+ * The pause after a failed attempt, the first of which is 1; all in milliseconds. Randomness keeps clients that were refused together from
+ * retrying together. @param asked by the server, 0 if it asked for none
+ */
+export function retryPauseMs(firstDelayMs: number, attempt: number, asked: number): number {
+  const backOff = Math.min(firstDelayMs * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+  return Math.max(backOff, Math.min(asked, LONGEST_RETRY_AFTER_MS));
+}
 
 const BUSY = new Set([429, 502, 503, 504]);
 

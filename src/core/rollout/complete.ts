@@ -19,7 +19,9 @@ const NO_ERRORS: readonly OwnError[] = [];
  * @param errors how the user's tools report failure
  */
 export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = NO_ERRORS): Rollout {
-  return Object.assign(new WithFindings(errors), draft, { ended: draft.ended ?? endedOf(draft) });
+  const rollout = Object.assign(new WithFindings(errors), draft, { ended: draft.ended ?? endedOf(draft) });
+  // After the draft, which may be a rollout of another file and have findings of its own.
+  return Object.defineProperty(rollout, 'findings', ACCESSOR);
 }
 
 /**
@@ -34,7 +36,6 @@ class WithFindings {
 
   constructor(errors: readonly OwnError[]) {
     this.#errors = errors;
-    Object.defineProperty(this, 'findings', ACCESSOR);
   }
 
   static of(rollout: WithFindings & Rollout): Finding[] {

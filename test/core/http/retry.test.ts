@@ -1,31 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../../src/core/http/connection-error.ts';
-import { exchangePatiently, retryAfterMs, withRetry } from '../../../src/core/http/retry.ts';
+import { exchangePatiently, retryAfterMs, retryPauseMs, withRetry } from '../../../src/core/http/retry.ts';
 
-afterEach(() => vi.useRealTimers());
-
-/** The pauses that `withRetry` makes between its tries, in ms. */
-async function pauses(attempts: number, firstDelayMs: number, asked: number): Promise<number[]> {
-  vi.useFakeTimers();
-  const times: number[] = [];
-  const work = withRetry(
-    { attempts, firstDelayMs, retryable: () => ({ reason: 'busy', retryAfterMs: asked }) },
-    async () => {
-      times.push(Date.now());
-      throw new Error('busy');
-    },
-  );
-  const ended = expect(work).rejects.toThrow('busy');
-  await vi.runAllTimersAsync();
-  await ended;
-  return times.slice(1).map((time, i) => time - times[i]!);
-}
+/** The pauses between so many tries, in ms. */
+const pauses = (attempts: number, firstDelayMs: number, asked: number): number[] =>
+  Array.from({ length: attempts - 1 }, (_, i) => retryPauseMs(firstDelayMs, i + 1, asked));
 
 describe('the pause between two tries', () => {
-  test('doubles, and up to half of it is left to chance', async () => {
-    const found = await pauses(4, 1000, 0);
+  test('doubles, and up to half of it is left to chance', () => {
+    const found = pauses(4, 1000, 0);
     expect(found).toHaveLength(3);
     for (const [i, ms] of found.entries()) {
       expect(ms).toBeGreaterThanOrEqual(500 * 2 ** i - 1);
@@ -33,19 +18,34 @@ describe('the pause between two tries', () => {
     }
   });
 
-  test('is no longer than 30 s by itself', async () => {
-    for (const ms of (await pauses(12, 1000, 0)).slice(6)) expect(ms).toBeLessThanOrEqual(30_001);
+  test('is no longer than 30 s by itself', () => {
+    for (const ms of pauses(12, 1000, 0).slice(6)) expect(ms).toBeLessThanOrEqual(30_001);
   });
 
-  test('is the longer of back-off and Retry-After', async () => {
-    expect(await pauses(2, 100, 7000)).toEqual([7000]);
-    const [ms] = await pauses(2, 20_000, 7000);
+  test('is the longer of back-off and Retry-After', () => {
+    expect(pauses(2, 100, 7000)).toEqual([7000]);
+    const [ms] = pauses(2, 20_000, 7000);
     expect(ms).toBeGreaterThanOrEqual(10_000 - 1);
   });
 
-  test('is 120 s at the most, whatever the server asks for', async () => {
-    expect(await pauses(2, 100, 86_400_000)).toEqual([120_000]);
+  test('is 120 s at the most, whatever the server asks for', () => {
+    expect(pauses(2, 100, 86_400_000)).toEqual([120_000]);
   });
+});
+
+test('work is tried as often as its policy says, and a failure that no retry may fix ends it', async () => {
+  for (const [retryable, tries] of [
+    [() => ({ reason: 'busy', retryAfterMs: 0 }), 3],
+    [() => null, 1],
+  ] as const) {
+    let tried = 0;
+    const work = withRetry({ attempts: 3, firstDelayMs: 1, retryable }, async () => {
+      tried++;
+      throw new Error('busy');
+    });
+    await expect(work).rejects.toThrow('busy');
+    expect(tried).toBe(tries);
+  }
 });
 
 test.each([
