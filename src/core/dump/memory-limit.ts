@@ -37,6 +37,10 @@ export function tooLarge(most: number | undefined, length: number, text = ''): s
 /** Keys of JSON within a text of it have a backslash, and are no keys of the record. */
 function keysIn(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) if (text[at - 1] !== '\\') count++;
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
+    let before = at - 1;
+    while (text[before] === ' ') before--;
+    if (text[before] === '"' && text[before - 1] !== '\\') count++;
+  }
   return count;
 }

@@ -24,6 +24,7 @@ test('a record is too large by its text or by its keys, and never without a limi
   expect(tooLarge(50e6, 156_000, keys(26_000))).toContain('takes some 53.6 MB');
   expect(tooLarge(50e6, 138_000, keys(23_000))).toBeNull();
   expect(tooLarge(undefined, 1e15, keys(26_000))).toBeNull();
+  expect(tooLarge(50e6, 182_000, keys(26_000, '"a" : 1,'))).toContain('takes some 53.8 MB');
   // Of JSON within a text.
   expect(tooLarge(50e6, 208_000, keys(26_000, String.raw`\"a\":1,`))).toBeNull();
 });
