@@ -22,9 +22,9 @@ export function recordedPolicy(record: JsonObject): PolicyVersions | null {
   const { policy } = work;
   const worked = isJsonObject(policy) ? [policy.start, policy.end].flatMap(versionsIn) : versionsIn(policy);
   const versions: number[] = [];
-  for (const key of KEYS) if (record[key] !== undefined) versions.push(...versionsIn(record[key]));
   // Lines of slime and miles hold a sample.
-  if (isJsonObject(record.sample)) versions.push(...KEYS.flatMap((key) => versionsIn(objectIn(record.sample)[key])));
+  for (const holder of [record, objectIn(record.sample)])
+    for (const key of KEYS) if (holder[key] !== undefined) versions.push(...versionsIn(holder[key]));
   versions.push(...worked);
   if (versions.length === 0) return null;
   return {
