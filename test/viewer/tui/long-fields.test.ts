@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Dump } from '../../../src/core/dump/dump.ts';
 import type { DumpRecord } from '../../../src/core/dump/dump-file.ts';
@@ -25,13 +26,13 @@ afterAll(() => {
 const fields: DisplayState = { ...firstDisplay, view: 'fields' };
 
 /** Blocks of a view once all are there. */
-const arrived = (display: DisplayState): Promise<unknown> =>
+const arrived = (display: DisplayState, from = texts): Promise<unknown> =>
   new Promise((resolve) => {
     const look = (): void => {
       for (const block of blocks ?? []) if (block === null) return;
       resolve(blocks);
     };
-    const blocks = longText(texts, record, display, new Map(), look);
+    const blocks = longText(from, record, display, new Map(), look);
     look();
   });
 
@@ -47,4 +48,19 @@ test('other fields, and JSON, are read', async () => {
   expect(hidden).not.toBe(first);
   expect(await arrived(fields)).not.toBe(hidden);
   expect(await arrived({ ...fields, view: 'json' })).not.toBe(await arrived({ ...fields, view: 'json' }));
+});
+
+test('what could not be read is read once it can be', async () => {
+  const { path } = itemAt(dump.files, 0);
+  // Another record of the same file: nothing of it is known.
+  record = { ...record };
+  renameSync(path, `${path}.away`);
+  // The thread of the others has read it already.
+  const another = new LongTexts();
+  const gone = await arrived(fields, another);
+  another.close();
+  renameSync(`${path}.away`, path);
+  const back = await arrived(fields);
+  expect(back).not.toBe(gone);
+  expect([...(back as Iterable<{ text: string }>)].map(({ text }) => text).join('\n')).toContain('a line');
 });

@@ -24,11 +24,8 @@ const UNREADABLE = 'it could not be read: its file has changed, or it takes more
 export class ArrivingBlocks implements Iterable<Block | null> {
   readonly #blocks: Block[] = [];
   #isWhole = false;
-
-  /** No more will arrive. */
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
+  /** All of them have arrived, and they are the record's, not the reason why it could not be read. */
+  isRead = false;
 
   add(blocks: readonly Block[], isLast: boolean): void {
     for (const block of blocks) this.#blocks.push(block);
@@ -77,9 +74,10 @@ export class LongTexts extends ThreadClient<LongTextRequest, LongTextAnswer> {
     ) {
       if (answer === null) arriving.add(rawBlocks(UNREADABLE, ''), true);
       else arriving.add(answer.blocks, answer.isLast);
+      arriving.isRead = answer?.isLast === true;
       arrived();
       if (answer === null || answer.isLast) {
-        // Whoever shows it holds it; 45 MB are not kept for nobody.
+        // Whoever shows the blocks holds them.
         this.#wanted = null;
         return;
       }

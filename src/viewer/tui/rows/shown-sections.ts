@@ -105,7 +105,7 @@ export function longText(
   const isTable = view.view === 'fields' && view.error === null;
   const known = isTable ? fieldTables.get(record) : undefined;
   const table = known?.hidden === view.hidden ? known.blocks.deref() : undefined;
-  if (table?.isWhole) return table;
+  if (table?.isRead) return table;
   const { path, offset, length } = record.file.whereabouts(record.record);
   const blocks = texts.open({ path, offset, length, ...view, folds }, arrived);
   if (isTable) fieldTables.set(record, { hidden: view.hidden, blocks: new WeakRef(blocks) });
